@@ -1,0 +1,598 @@
+"""The services every handler uses: values, checks, commits, opaque operations.
+
+The tracer mutates: it holds the block being written and the state being interpreted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import CodeType, FunctionType
+from typing import Any
+
+from minijit.interpreter import materialise
+from minijit.interpreter.instruction import Instruction
+from minijit.interpreter.ir import (
+    NULL,
+    Abort,
+    Block,
+    Const,
+    Deliver,
+    Exit,
+    Operand,
+    Operation,
+    Position,
+    Snapshot,
+    Terminator,
+    Test,
+    Value,
+)
+from minijit.interpreter.notes import Notes
+from minijit.interpreter.signals import CallForReal, CommitFirst, Opaque, OverBudget
+from minijit.interpreter.state import Draft, Frame, Pending, State
+from minijit.interpreter.trackers import (
+    DEAD,
+    MISSING,
+    NULL_SLOT,
+    PLAIN_TYPES,
+    RECORD_TYPES,
+    UNBOUND,
+    Cell,
+    Constant,
+    Exception_,
+    Function,
+    Generator,
+    Instance,
+    Method,
+    Record,
+    Runtime,
+    Sequence,
+    Tracker,
+    Virtual,
+)
+
+STEP_BUDGET = 20_000
+IMMUTABLE_TYPE = 1 << 8
+"""Py_TPFLAGS_IMMUTABLETYPE: the class can't be changed, so nothing need be checked."""
+
+
+WRITES = {
+    "set_attr": "attr",
+    "del_attr": "attr",
+    "set_item": "item",
+    "del_item": "item",
+    "append": "item",
+    "set_add": "item",
+    "list_extend": "item",
+    "set_update": "item",
+    "dict_update": "item",
+    "dict_merge": "item",
+    "set_deref": "cell",
+    "del_deref": "cell",
+}
+"""Which kind of location of its first operand a ledger entry writes."""
+
+
+class Tracer:
+    """One attempt at a region. `blocked`: root instructions to run as they are."""
+
+    def __init__(
+        self,
+        function: FunctionType,
+        blocked: dict[int, str],
+        key_locals: set[tuple[int, int]],
+        distrusted: frozenset[Any],
+        shim: Any,
+        is_frozen: Any,
+    ) -> None:
+        self.function = function
+        self.blocked = blocked
+        self.key_locals = key_locals
+        self.distrusted = distrusted
+        self.shim = shim
+        self.is_frozen = is_frozen
+        self.notes = Notes()
+        self.entry_tests: list[Test] = []
+        self.entry_keys: dict[tuple[Any, ...], Test] = {}
+        self.entry_values: set[Value] = set()
+        self.entry_types: dict[Value, type] = {}
+        self.drafts: list[Draft] = []
+        self.origins: dict[Value, tuple[int, int]] = {}
+        self.keepalive: list[Any] = []
+        self.building: set[int] = set()
+        self.steps = 0
+        self.values = 0
+        self.numbers = 0
+        self.blocks = 0
+        self.state: State
+        self.block: Block
+        self.open = True
+
+    # -- the running instruction ---------------------------------------------------------------
+
+    @property
+    def frame(self) -> Frame:
+        """The running frame."""
+        return self.state.frames[-1]
+
+    @property
+    def in_root(self) -> bool:
+        """Whether the running frame is the compiled function's own."""
+        return len(self.state.frames) == 1
+
+    def push(self, tracker: Tracker) -> None:
+        """Push on the running frame's stack."""
+        self.state.frames[-1].stack.append(tracker)
+
+    def pop(self) -> Tracker:
+        """Pop from the running frame's stack."""
+        frame = self.state.frames[-1]
+        return self.state.resolve(frame.stack.pop())
+
+    def pop_many(self, count: int) -> list[Tracker]:
+        """Pop `count` trackers, bottom first."""
+        if not count:
+            return []
+        stack = self.state.frames[-1].stack
+        items = [self.state.resolve(tracker) for tracker in stack[-count:]]
+        del stack[-count:]
+        return items
+
+    def peek(self, depth: int = 1) -> Tracker:
+        """The stack item `depth` from the top."""
+        return self.state.resolve(self.state.frames[-1].stack[-depth])
+
+    @property
+    def position(self) -> Position:
+        """Source position in the root function of what is being interpreted."""
+        root = self.state.frames[0]
+        instructions = root.unit.decoded.instructions
+        return instructions[min(root.pc, len(instructions) - 1)].position
+
+    def step(self) -> None:
+        """Count an instruction against the budget."""
+        self.steps += 1
+        if self.steps > STEP_BUDGET:
+            raise OverBudget("instructions")
+
+    # -- values ----------------------------------------------------------------------------------
+
+    def new_value(self, type_: type | None = None, name: str = "") -> Value:
+        """A value not seen before."""
+        self.values += 1
+        return Value(self.values, type_, name)
+
+    def new_block(self) -> Block:
+        """An empty block."""
+        self.blocks += 1
+        return Block(self.blocks)
+
+    def virtual(self, record: Record) -> Virtual:
+        """A new virtual object."""
+        self.numbers += 1
+        self.state.heap[self.numbers] = record
+        return Virtual(self.numbers)
+
+    def update(self, tracker: Tracker, record: Record) -> None:
+        """A mutation of a virtual object."""
+        assert isinstance(tracker, Virtual)
+        self.state.heap[tracker.number] = record
+
+    def tuple_of(self, items: Iterable[Tracker]) -> Virtual:
+        """A new virtual tuple."""
+        return self.virtual(Sequence(tuple, tuple(items)))
+
+    def abort(self) -> Abort:
+        """Failure of a pure operation: back to the last commit point."""
+        self.state.snapshot.used = True
+        return Abort(self.state.snapshot.snapshot)
+
+    def emit(
+        self,
+        opcode: str,
+        operands: Iterable[Tracker],
+        payload: object = None,
+        type_: type | None = None,
+        example: object = MISSING,
+        raises: bool = True,
+        fresh: bool = False,
+    ) -> Runtime:
+        """A pure operation: it may read, allocate and raise; its failure aborts."""
+        sources = tuple(self.operand(tracker) for tracker in operands)
+        value = self.new_value(type_)
+        failure = self.abort() if raises else None
+        self.block.operations.append(Operation(opcode, sources, payload, (value,), failure, self.position))
+        if fresh:
+            self.state.fresh.add(value)
+        return Runtime(value, example)
+
+    def emit_fresh_effect(self, opcode: str, operands: Iterable[Tracker], payload: object = None) -> None:
+        """An effect on an object of our own that no snapshot knows: thrown away with it on abort."""
+        sources = tuple(self.operand(tracker) for tracker in operands)
+        self.block.operations.append(
+            Operation(opcode, sources, payload, (), self.abort(), self.position, effect=True)
+        )
+
+    def operand(self, tracker: Tracker) -> Operand:
+        """The tracker as an operand; a virtual object is built now."""
+        tracker = self.state.resolve(tracker)
+        if isinstance(tracker, Runtime):
+            return tracker.value
+        if isinstance(tracker, Constant):
+            return Const(tracker.value)
+        if isinstance(tracker, Virtual):
+            return materialise.build(self, tracker).value
+        if tracker is NULL_SLOT:
+            return NULL
+        raise Opaque(f"no value for {tracker}")
+
+    # -- types ---------------------------------------------------------------------------------
+
+    def known_type(self, tracker: Tracker) -> type | None:
+        """The exact type where it is certain, without a check."""
+        tracker = self.state.resolve(tracker)
+        if isinstance(tracker, Constant):
+            return type(tracker.value)
+        if isinstance(tracker, Runtime):
+            value = tracker.value
+            return value.type or self.entry_types.get(value) or self.state.types.get(value)
+        record = self.state.record(tracker)
+        if isinstance(record, (Sequence, Instance, Exception_)):
+            return record.cls
+        if isinstance(record, Function):
+            return FunctionType
+        return record_type(record)
+
+    def need_type(self, tracker: Tracker) -> type | None:
+        """The exact type, established by a check on the type met in the traced call if need be."""
+        known = self.known_type(tracker)
+        if known is not None:
+            return known
+        tracker = self.state.resolve(tracker)
+        if not isinstance(tracker, Runtime) or tracker.example is MISSING:
+            return None
+        type_ = type(tracker.example)
+        if self.site("type") in self.distrusted:
+            return None
+        if type_ is type(None):
+            self.test("is", tracker, (None,))
+        else:
+            self.test("type", tracker, (type_,))
+        if tracker.value in self.entry_values and self.state.opened:
+            self.entry_types[tracker.value] = type_
+        self.state.types[tracker.value] = type_
+        return type_
+
+    def site(self, kind: str) -> tuple[Any, ...]:
+        """Name of a speculation, the same in the next attempt."""
+        frame = self.frame
+        return (kind, frame.unit.code.co_qualname, frame.pc)
+
+    # -- checks --------------------------------------------------------------------------------
+
+    def test(self, kind: str, subject: Runtime, payload: tuple[Any, ...] = ()) -> None:
+        """Ask something of a value; at entry where that is early enough, else here."""
+        key = (kind, subject.value, *map(identity, payload))
+        line = Test(kind, subject.value, payload)
+        if self.state.opened and subject.value in self.entry_values:
+            if key not in self.entry_keys:
+                self.entry_keys[key] = line
+                self.entry_tests.append(line)
+            return
+        self._check(line)
+
+    def load(self, kind: str, subject: Runtime | None, payload: tuple[Any, ...], example: object = MISSING) -> Runtime:
+        """A test that also loads what it found."""
+        key = (kind, subject and subject.value, *map(identity, payload))
+        early = self.state.unconditional and (subject is None or subject.value in self.entry_values)
+        if self.state.opened and early:
+            line = self.entry_keys.get(key)
+            if line is None:
+                value = self.new_value()
+                line = Test(kind, subject and subject.value, payload, value)
+                self.entry_keys[key] = line
+                self.entry_tests.append(line)
+                self.entry_values.add(value)
+            assert line.result is not None
+            return Runtime(line.result, example)
+        value = self.new_value()
+        self._check(Test(kind, subject and subject.value, payload, value))
+        return Runtime(value, example)
+
+    def assume(self, kind: str, payload: tuple[Any, ...]) -> None:
+        """A check on the world (a global, a class, a function) unless it is known to hold."""
+        key = (kind, *map(identity, payload))
+        if self.state.opened:
+            if key not in self.entry_keys:
+                line = Test(kind, None, payload)
+                self.entry_keys[key] = line
+                self.entry_tests.append(line)
+            return
+        if key not in self.state.assumed:
+            self._check(Test(kind, None, payload))
+            self.state.assumed.add(key)
+
+    def _check(self, line: Test) -> None:
+        subjects = (line.subject,) if line.subject is not None else ()
+        others = tuple(item for item in line.payload if isinstance(item, Value))
+        results = (line.result,) if line.result is not None else ()
+        self.block.operations.append(
+            Operation("check", subjects + others, (line,), results, self.abort(), self.position)
+        )
+
+    def assume_class(self, cls: type) -> None:
+        """The class and its bases stay as they are."""
+        if cls.__flags__ & IMMUTABLE_TYPE:
+            return
+        tag = self.shim.type_version(cls)
+        if not tag:
+            raise Opaque(f"class {cls.__name__} has no version")
+        self.assume("version", (cls, tag))
+
+    # -- aliasing and facts ------------------------------------------------------------------------
+
+    def may_alias(self, left: Any, right: Any) -> bool:
+        """Whether two fact bases may be one object."""
+        if left is right or left == right:
+            return True
+        if isinstance(left, tuple) and isinstance(right, tuple):
+            return False
+        fresh = self.state.fresh
+        if left in fresh or right in fresh:
+            return False
+        known = [self._base_type(base) for base in (left, right)]
+        return known[0] is None or known[1] is None or known[0] is known[1]
+
+    def _base_type(self, base: Any) -> type | None:
+        if isinstance(base, Value):
+            return base.type or self.entry_types.get(base) or self.state.types.get(base)
+        return None
+
+    def fact(self, base: Any, kind: str, name: Any) -> Tracker | None:
+        """What is known to be at a location. Raises CommitFirst when a pending write may be there."""
+        found = self.state.facts.get((base, kind, name))
+        if found is None and self.pending_on(kind, name, base):
+            raise CommitFirst
+        return found
+
+    def learn(self, base: Any, kind: str, name: Any, tracker: Tracker) -> None:
+        """Remember what a read found."""
+        self.state.facts[(base, kind, name)] = tracker
+
+    def wrote(self, base: Any, kind: str, name: Any, tracker: Tracker) -> None:
+        """A write (pending or done) to a location: forget what may have been there."""
+        facts = self.state.facts
+        for location in [loc for loc in facts if loc[1] == kind and loc[2] == name]:
+            if self.may_alias(location[0], base):
+                del facts[location]
+        facts[(base, kind, name)] = tracker
+
+    def pend(self, opcode: str, operands: tuple[Tracker, ...], payload: Any, text: str) -> None:
+        """Enter an effect on the outside world into the ledger."""
+        frame = self.frame
+        inst = frame.unit.decoded.instructions[frame.pc]
+        self.state.ledger.append(
+            Pending(opcode, operands, payload, inst.position, frame.unit.code.co_filename, text)
+        )
+        for tracker in operands:
+            self.escape(tracker)
+
+    def pending_on(self, kind: str, name: Any, base: Any) -> bool:
+        """Whether the ledger holds an effect on what may be that location."""
+        for entry in self.state.ledger:
+            written = WRITES.get(entry.opcode)
+            if written is None or (written == kind == "attr" and entry.payload != name):
+                continue
+            if written == "attr" and kind == "item" and base not in self.state.fresh:
+                return True
+            if written == kind and self.may_alias(self.state.base(entry.operands[0]), base):
+                return True
+        return False
+
+    def escape(self, tracker: Tracker) -> None:
+        """Somebody else may come to know this object."""
+        tracker = self.state.resolve(tracker)
+        if isinstance(tracker, Runtime):
+            self.state.fresh.discard(tracker.value)
+
+    # -- commit points ------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Replay the ledger here, in program order. Building comes first: it may still abort."""
+        state = self.state
+        if not state.ledger:
+            return
+        entries = [(entry, tuple(self.operand(tracker) for tracker in entry.operands)) for entry in state.ledger]
+        for entry, operands in entries:
+            self.block.operations.append(
+                Operation(entry.opcode, operands, entry.payload, (), None, self.position, effect=True)
+            )
+            self.notes.effect(entry)
+            if entry.opcode == "set_local":
+                state.physical[entry.payload] = state.resolve(entry.operands[0])
+            elif entry.opcode == "del_local":
+                state.physical[entry.payload] = UNBOUND
+        state.ledger.clear()
+        state.opened = False
+
+    def commit(self) -> None:
+        """Make the state before the running instruction of the root frame the place to go back to."""
+        if not self.in_root:
+            raise CallForReal(self.state.root.pc, "an effect inside a call must be visible at once")
+        self.flush()
+        self.renew()
+
+    def renew(self) -> None:
+        """Take a snapshot at the root frame's instruction."""
+        state = self.state
+        state.snapshot = self.draft(state)
+        state.fresh.clear()
+        self.opened_end()
+
+    def opened_end(self) -> None:
+        """From here on the world may differ from what it was at entry."""
+        self.state.opened = False
+        self.state.unconditional = False
+
+    def draft(self, state: State) -> Draft:
+        """A snapshot of the root frame as it is now."""
+        root = state.root
+        inst = root.unit.decoded.instructions[root.pc]
+        snapshot = Snapshot(len(self.drafts), inst.offset if inst.offset is not None else -1)
+        draft = Draft(snapshot, root.clone(), state.heap.copy(), state.physical.copy())
+        self.drafts.append(draft)
+        return draft
+
+    def forget_world(self) -> None:
+        """Arbitrary code may have run: nothing read from memory is known any more."""
+        state = self.state
+        state.facts.clear()
+        state.assumed.clear()
+        state.fresh.clear()
+        self.opened_end()
+
+    # -- opaque operations ---------------------------------------------------------------------------
+
+    def expose_locals(self) -> None:
+        """Put every local of the root frame where a frame inspector or handler would look for it."""
+        state = self.state
+        root = state.root
+        wanted: list[tuple[int, Tracker]] = []
+        for slot in range(root.unit.code.co_nlocals):
+            tracker = state.resolve(root.locals[slot])
+            if tracker is DEAD or same(tracker, state.physical.get(slot, UNBOUND)) or is_cell_slot(root, slot):
+                continue
+            if tracker is not UNBOUND:
+                self.operand(tracker)
+            wanted.append((slot, state.resolve(tracker)))
+        self.flush()
+        for slot, tracker in wanted:
+            if same(tracker, state.physical.get(slot, UNBOUND)):
+                continue
+            opcode = "del_local" if tracker is UNBOUND else "set_local"
+            operands = () if tracker is UNBOUND else (self.operand(tracker),)
+            self.block.operations.append(Operation(opcode, operands, slot, (), None, self.position, effect=True))
+            state.physical[slot] = tracker
+
+    def drop_unreachable(self) -> None:
+        """Values that CPython would have let go by now die before anybody can look."""
+        state = self.state
+        if not state.owned:
+            return
+        reachable = reachable_values(state)
+        for value in sorted(state.owned - reachable, key=lambda value: value.number):
+            self.block.operations.append(Operation("drop", (value,), None, (), None, self.position, effect=True))
+            state.owned.discard(value)
+
+    def before_opaque(self) -> Deliver:
+        """Commit; what follows may run any code, in the root frame."""
+        if not self.in_root:
+            raise CallForReal(self.state.root.pc, "runs code that may look at frames")
+        self.expose_locals()
+        self.drop_unreachable()
+        self.renew()
+        self.state.snapshot.used = True
+        return Deliver(self.state.snapshot.snapshot)
+
+    def original(self, inst: Instruction, pops: int, pushes: int, reason: str) -> None:
+        """Run the root frame's instruction as it is."""
+        self.notes.opaque(self.position, inst, reason)
+        for tracker in self.frame.stack[len(self.frame.stack) - pops :]:
+            if self.state.resolve(tracker) is not NULL_SLOT:
+                self.operand(tracker)
+        deliver = self.before_opaque()
+        operands = tuple(self.operand(tracker) for tracker in self.pop_many(pops))
+        results = tuple(self.new_value() for _ in range(pushes))
+        self.block.operations.append(
+            Operation("original", operands, inst, results, deliver, self.position, effect=True)
+        )
+        self.forget_world()
+        self.state.stale = True
+        for value in results:
+            self.state.owned.add(value)
+            self.push(Runtime(value))
+
+    def end(self, terminator: Terminator) -> None:
+        """Close the block."""
+        self.block.terminator = terminator
+        self.open = False
+
+    def leave(self, reason: str) -> None:
+        """Go on in the original: from here in the root frame, else from the last commit point."""
+        if self.in_root:
+            self.commit()
+        self.state.snapshot.used = True
+        self.notes.left(self.position, reason)
+        self.end(Exit(self.state.snapshot.snapshot, reason, self.position))
+
+
+def record_type(record: Record | None) -> type | None:
+    """Exact type by kind of record."""
+    return RECORD_TYPES.get(type(record)) if record is not None else None
+
+
+def identity(item: Any) -> Any:
+    """A key by identity; payloads may be unhashable or compare strangely."""
+    return item if isinstance(item, (int, str)) and type(item) in (int, str) else ("id", id(item))
+
+
+def same(left: Tracker, right: Tracker) -> bool:
+    """Whether two trackers certainly stand for the same object."""
+    if left is right:
+        return True
+    if isinstance(left, Runtime) and isinstance(right, Runtime):
+        return left.value is right.value
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return left.value is right.value
+    return isinstance(left, Virtual) and isinstance(right, Virtual) and left.number == right.number
+
+
+def is_cell_slot(frame: Frame, slot: int) -> bool:
+    """Whether the slot of the code holds a cell."""
+    return cell_slots(frame.unit.code) >> slot & 1 == 1
+
+
+def cell_slots(code: CodeType) -> int:
+    """Bit set of the slots that hold cells once the prologue has run."""
+    names = code.co_varnames
+    bits = 0
+    extra = len(names)
+    for name in code.co_cellvars:
+        if name in names:
+            bits |= 1 << names.index(name)
+        else:
+            bits |= 1 << extra
+            extra += 1
+    for _ in code.co_freevars:
+        bits |= 1 << extra
+        extra += 1
+    return bits
+
+
+def reachable_values(state: State) -> set[Value]:
+    """Values that the program itself could still reach through its frames and objects."""
+    found: set[Value] = set()
+    seen: set[int] = set()
+    work: list[Tracker] = [part for frame in state.frames for part in frame.parts()]
+    work += [tracker for entry in state.ledger for tracker in entry.operands]
+    work += state.facts.values()
+    while work:
+        tracker = state.resolve(work.pop())
+        if isinstance(tracker, Runtime):
+            found.add(tracker.value)
+        elif isinstance(tracker, Virtual) and tracker.number not in seen:
+            seen.add(tracker.number)
+            record = state.record(tracker)
+            if record is not None:
+                work.extend(record.parts())
+    return found
+
+
+def is_inert(t: Tracer, tracker: Tracker) -> bool:
+    """Whether dropping a reference to this value certainly runs no code."""
+    tracker = t.state.resolve(tracker)
+    if isinstance(tracker, Runtime):
+        return t.known_type(tracker) in PLAIN_TYPES or tracker.value in t.state.fresh
+    record = t.state.record(tracker)
+    if isinstance(record, (Cell, Generator, Method, Function)) or record is None:
+        return True
+    return all(is_inert(t, part) for part in record.parts() if not t.state.record(part))
