@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import CodeType
 
 from minijit.interpreter.ir import Position
@@ -30,6 +31,15 @@ class Original:
         self.offset = offset
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Cover:
+    """A handler as the exception table has it: cut the stack to `depth`, push the index if `lasti`."""
+
+    label: Label
+    depth: int = 0
+    lasti: bool = False
+
+
 class Box:
     """Holds a constant that a code object would not keep as it is, or could not be hashed with."""
 
@@ -40,6 +50,8 @@ class Box:
 
 
 Target = Label | Original | None
+Handler = Label | Cover | None
+"""A bare label is a handler for an empty stack."""
 
 
 class Emitted:
@@ -48,7 +60,7 @@ class Emitted:
     __slots__ = ("arg", "handler", "is_slot", "opcode", "position", "target")
 
     def __init__(
-        self, opcode: int, arg: int, target: Target, position: Position, handler: Label | None, is_slot: bool
+        self, opcode: int, arg: int, target: Target, position: Position, handler: Handler, is_slot: bool
     ) -> None:
         self.opcode = opcode
         self.arg = arg
@@ -73,7 +85,7 @@ class Buffer:
     def __init__(self, code: CodeType) -> None:
         self.code = code
         self.position: Position = NO_POSITION
-        self.handler: Label | None = None
+        self.handler: Handler = None
         self.emitted: list[Emitted] = []
         self.temporaries = 0
         self.constants: list[object] = list(code.co_consts)
@@ -83,6 +95,7 @@ class Buffer:
         self._constant_index: dict[tuple[int, type], int] = {}
         for index, constant in reversed(list(enumerate(self.constants))):
             self._constant_index[id(constant), type(constant)] = index
+        self._boxes: dict[int, Box] = {}
         self._keyword_names: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._name_index = {name: index for index, name in enumerate(self.names)}
 
@@ -134,6 +147,10 @@ class Buffer:
             index = self._constant_index[key] = len(self.constants)
             self.constants.append(value)
         return index
+
+    def box(self, value: object) -> Box:
+        """Give the one box of this very object."""
+        return self._boxes.setdefault(id(value), Box(value))
 
     def constant_later(self, build: Callable[[Resolve], object]) -> int:
         """Index of a constant that is built by `build(resolve)` when all slots are known."""

@@ -9,7 +9,7 @@ import opcode as cpython
 from collections.abc import Callable
 from types import CodeType
 
-from minijit.codegen.buffer import Box, Buffer, Label, Original, Resolve, survives
+from minijit.codegen.buffer import Buffer, Label, Original, Resolve, survives
 from minijit.codegen.layout import lay_out
 from minijit.interpreter.exception_table import Region, covering
 from minijit.interpreter.opcodes import OPCODE, VERSION
@@ -75,7 +75,7 @@ class Emitter(Buffer):
         if survives(value):
             self._op("LOAD_CONST", self.constant(value))
         else:
-            self._op("LOAD_CONST", self.constant(Box(value)))
+            self._op("LOAD_CONST", self.constant(self.box(value)))
             self.load_attr("value")
 
     def load_const_later(self, build: Callable[[Resolve], object]) -> None:
