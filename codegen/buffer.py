@@ -54,20 +54,16 @@ Handler = Label | Cover | None
 """A bare label is a handler for an empty stack."""
 
 
+@dataclass(slots=True, eq=False)
 class Emitted:
     """One instruction of the generated part. `is_slot` marks an argument that is still symbolic."""
 
-    __slots__ = ("arg", "handler", "is_slot", "opcode", "position", "target")
-
-    def __init__(
-        self, opcode: int, arg: int, target: Target, position: Position, handler: Handler, is_slot: bool
-    ) -> None:
-        self.opcode = opcode
-        self.arg = arg
-        self.target = target
-        self.position = position
-        self.handler = handler
-        self.is_slot = is_slot
+    opcode: int
+    arg: int
+    target: Target
+    position: Position
+    handler: Handler
+    is_slot: bool = False
 
 
 Resolve = Callable[[int], int]
@@ -124,7 +120,7 @@ class Buffer:
 
     def emit(self, opcode: int, arg: int = 0, target: Target = None) -> Emitted:
         """Append one instruction at the current position, under the current handler."""
-        item = Emitted(opcode, arg, target, self.position, self.handler, False)
+        item = Emitted(opcode, arg, target, self.position, self.handler)
         self.emitted.append(item)
         return item
 

@@ -46,9 +46,7 @@ NULL_BELOW = VERSION < (3, 13)
 TO_BOOL = OPCODE.get("TO_BOOL")
 FOR_ITER_END = {(3, 11): (), (3, 12): ("END_FOR",), (3, 13): ("END_FOR", "POP_TOP")}[VERSION]
 FORWARD_FORM = {
-    OPCODE[name]: OPCODE[name.replace("BACKWARD", "FORWARD")]
-    for name in OPCODE
-    if name.startswith("POP_JUMP_BACKWARD")
+    OPCODE[name]: OPCODE[name.replace("BACKWARD", "FORWARD")] for name in OPCODE if name.startswith("POP_JUMP_BACKWARD")
 }
 
 

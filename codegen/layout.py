@@ -100,9 +100,7 @@ class _Layout:
                 before.append(Region(start, min(end, self.body), target, region.depth, region.lasti))
             if end > self.body:
                 start = max(start, self.body)
-                after.append(
-                    Region(start + self.count, end + self.count, target, region.depth, region.lasti)
-                )
+                after.append(Region(start + self.count, end + self.count, target, region.depth, region.lasti))
         return before + self._generated_regions() + after
 
     def _generated_regions(self) -> list[Region]:

@@ -80,5 +80,3 @@ class Depths:
         if depth < region.depth:
             raise StackError(index, f"its handler wants {region.depth} items, there are {depth}")
         self._work.append((region.target, region.depth + region.lasti + 1))
-
-

@@ -37,9 +37,7 @@ NO_FALL_THROUGH = frozenset(
     if name in OPCODE
 )
 PAIRED_SLOTS = frozenset(
-    OPCODE[name]
-    for name in ("LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST")
-    if name in OPCODE
+    OPCODE[name] for name in ("LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST") if name in OPCODE
 )
 """Superinstructions: two slots of four bits each, the first in the upper half."""
 
