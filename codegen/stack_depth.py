@@ -5,6 +5,7 @@ from __future__ import annotations
 import opcode as cpython
 from collections.abc import Sequence
 
+from minijit.codegen.stack_needs import NEEDS
 from minijit.interpreter.exception_table import Region
 from minijit.interpreter.opcodes import NO_FALL_THROUGH, OPCODE
 from minijit.interpreter.raw import Raw
@@ -49,6 +50,9 @@ class Depths:
         raw = self.raw
         while self._arrive(index, depth):
             opcode, arg, target = raw.opcodes[index], raw.args[index], raw.targets[index]
+            need = NEEDS[opcode]
+            if need is not None and depth < need(arg):
+                raise StackError(index, f"it wants {need(arg)} items on the stack, there are {depth}")
             if target >= 0:
                 self._work.append((target, depth + effect(opcode, arg, True)))
             if opcode in NO_FALL_THROUGH:
