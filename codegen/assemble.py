@@ -38,11 +38,11 @@ def place(raw: Raw) -> list[int]:
     An instruction only ever grows, so this ends; a jump that shrank again keeps a zero EXTENDED_ARG.
     """
     opcodes, args, targets = raw.opcodes, raw.args, raw.targets
-    sizes = [SIZES[opcode] for opcode in opcodes]
+    sizes = list(raw.least) or [SIZES[opcode] for opcode in opcodes]
     jumps = [index for index, target in enumerate(targets) if target >= 0]
     for index, arg in enumerate(args):
         if arg > 255 and targets[index] < 0:
-            sizes[index] += _extensions(arg)
+            sizes[index] = max(sizes[index], SIZES[opcodes[index]] + _extensions(arg))
     while _resolve(raw, sizes, jumps):
         pass
     raw.where = [end - 2 * SIZES[opcode] for opcode, end in zip(opcodes, raw.offsets[1:], strict=True)]

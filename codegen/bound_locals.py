@@ -64,9 +64,7 @@ BINDS = _by_opcode(
 READS_AFTER = _by_opcode({"STORE_FAST_LOAD_FAST": _lower})
 
 
-def check_bound(
-    code: CodeType, raw: Raw, regions: Sequence[Region], binds: Callable[[object], Iterable[int]]
-) -> None:
+def check_bound(code: CodeType, raw: Raw, regions: Sequence[Region], binds: Callable[[object], Iterable[int]]) -> None:
     """Raise Unbound when a path leads to a plain load of a local that may be unbound."""
     _Walk(code, raw, regions, binds).run()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import CodeType
 
-from minijit.codegen.assemble import assemble
+from minijit.codegen.assemble import SIZES, assemble
 from minijit.codegen.buffer import Buffer, Cover, Emitted, Label, Original
 from minijit.codegen.stack_depth import Depths
 from minijit.interpreter.exception_table import Region, read_regions
@@ -54,6 +54,7 @@ class _Layout:
             targets=original.targets[:body]
             + [self._target(item) for item in emitted]
             + [self._moved(target) if target >= 0 else -1 for target in original.targets[body:]],
+            least=original.least[:body] + [SIZES[item.opcode] for item in emitted] + original.least[body:],
         )
 
     def _moved(self, index: int) -> int:

@@ -11,6 +11,7 @@ from minijit.interpreter.opcodes import NO_FALL_THROUGH, OPCODE
 from minijit.interpreter.raw import Raw
 
 RETURN_GENERATOR = OPCODE["RETURN_GENERATOR"]
+HAS_ARGUMENT = frozenset(getattr(cpython, "hasarg", range(cpython.HAVE_ARGUMENT, 256)))
 
 
 class StackError(Exception):
@@ -26,7 +27,7 @@ def effect(opcode: int, arg: int, jump: bool) -> int:
     """By how much the stack grows when the jump is, or is not, taken."""
     if opcode == RETURN_GENERATOR:
         return 1  # 3.11 and 3.12 count the value that resuming pushes from the function's start
-    return cpython.stack_effect(opcode, arg if opcode >= cpython.HAVE_ARGUMENT else None, jump=jump)
+    return cpython.stack_effect(opcode, arg if opcode in HAS_ARGUMENT else None, jump=jump)
 
 
 class Depths:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import CodeType
 
 from minijit.interpreter.ir import Position
@@ -27,7 +28,9 @@ class Raw:
 
     `targets` holds the index of the instruction a jump goes to, else -1; `offsets` the byte
     offset of each instruction (of its first EXTENDED_ARG) and of the end; `where` the byte
-    offset of the opcode itself, which is what `lasti` and positions go by.
+    offset of the opcode itself, which is what `lasti` and positions go by. `least` holds the
+    size in code units each instruction had or has at least: the compiler sometimes leaves a
+    jump an EXTENDED_ARG that it could do without, and verbatim means verbatim.
     """
 
     opcodes: list[int] = field(default_factory=list)
@@ -35,6 +38,7 @@ class Raw:
     targets: list[int] = field(default_factory=list)
     offsets: list[int] = field(default_factory=list)
     where: list[int] = field(default_factory=list)
+    least: list[int] = field(default_factory=list)
 
     def index(self, offset: int) -> int:
         """Find the instruction that the byte offset is in."""
@@ -60,6 +64,7 @@ def read(code: CodeType) -> Raw:
     index_of = {offset: index for index, offset in enumerate(raw.offsets)}
     for index in pending:
         raw.targets[index] = index_of[raw.targets[index]]
+    raw.least = [end - start >> 1 for start, end in pairwise(raw.offsets)]
     return raw
 
 
