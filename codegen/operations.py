@@ -170,13 +170,13 @@ def make_function(low: Lowering, operation: Operation) -> None:
 def dict_merge(low: Lowering, operation: Operation) -> None:
     """(dict, mapping -- )
 
-    To say whose keywords are wrong CPython looks for the called function two items below the dict.
+    To say whose keywords are wrong CPython looks for the called function two or three items below the dict.
     """
-    low.emitter.load_const(None)
-    low.emitter.load_const(None)
+    for _ in range(3):
+        low.emitter.load_const(None)
     load_all(low, operation)
     low.emitter.dict_merge(1)
-    for _ in range(3):
+    for _ in range(4):
         low.emitter.pop()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from minijit.codegen.lower import lower
 from minijit.codegen.runtime import Runtime
+from minijit.codegen.verify import verify as verify_code
 from minijit.interpreter.ir import (
     NULL,
     Abort,
@@ -43,6 +44,11 @@ def offset_of(function: Callable[..., Any], opname: str, nth: int = 0) -> int:
     """Byte offset of the nth instruction of that name in a function."""
     found = [i.offset for i in dis.get_instructions(function) if i.opname.startswith(opname)]
     return found[nth]
+
+
+def line_offset(function: Callable[..., Any], line: int) -> int:
+    """Byte offset of the first instruction of a line, counted from the `def`."""
+    return next(o for o, n in dis.findlinestarts(function.__code__) if n == function.__code__.co_firstlineno + line)
 
 
 def start_of(function: Callable[..., Any]) -> int:
@@ -171,6 +177,14 @@ class Answer:
         return self.answers.pop(0) if self.answers else True
 
 
+LOADS = frozenset({"slot", "attr", "cell_slot", "cell", "item", "list_item"})
+
+
+def stored_by(constant: object) -> list[int]:
+    """Local slots that asking a guard stores into."""
+    return [row[-1] for row in constant.tests if row[0] in LOADS] if isinstance(constant, Answer) else []
+
+
 class Lowered:
     """A function with the region in front, and what was asked at run time."""
 
@@ -183,6 +197,7 @@ class Lowered:
         runtime = Runtime(self.make_entry, self.make_check, self.is_redo, "counter")
         self.answers, self.entry_answers = checks, entries
         self.code = lower(regions, function.__code__, runtime)
+        verify_code(self.code, stored_by)
         self.function = FunctionType(self.code, function.__globals__, function.__name__, function.__defaults__,
                                      function.__closure__)
 
@@ -209,4 +224,4 @@ class Lowered:
         return [f"{i.opname} {i.argrepr}".strip() for i in dis.get_instructions(self.code)]
 
 
-__all__ = ["NULL", "Abort", "Builder", "Const", "Deliver", "Lowered", "Test", "offset_of", "start_of"]
+__all__ = ["NULL", "Abort", "Builder", "Const", "Deliver", "Lowered", "Test", "line_offset", "offset_of", "start_of"]
