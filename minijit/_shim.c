@@ -1,0 +1,100 @@
+/* minijit._shim: what bytecode cannot do. Guards that read the running frame, capture of frames, raw stores.
+
+   One translation unit, read in this order:
+     frame.h    the running frame of each CPython version
+     objects.h  reading objects without running user code
+     tests.h    the table of tests, parsed and answered
+     guards.h   Counter, Check, Entry, is_redo
+     queries.h  what the compiler asks while it traces */
+
+#define PY_SSIZE_T_CLEAN
+#define Py_BUILD_CORE_MODULE
+#include <Python.h>
+#include <structmember.h>
+#include <assert.h>
+#include <internal/pycore_code.h>
+#include <internal/pycore_dict.h>
+#include <internal/pycore_frame.h>
+#include <internal/pycore_interp.h>
+#include <internal/pycore_object.h>
+#include <internal/pycore_pystate.h>
+
+#include "shim/frame.h"
+#include "shim/objects.h"
+#include "shim/tests.h"
+#include "shim/guards.h"
+#include "shim/queries.h"
+
+static PyMethodDef functions[] = {
+    {"is_redo", (PyCFunction)(void (*)(void))is_redo, METH_FASTCALL,
+     "is_redo(exception, counter): whether an abort may drop it, as the original raises it again."},
+    {"type_version", type_version, METH_O, "type_version(type): its version tag, or 0."},
+    {"member_offset", member_offset, METH_O, "member_offset(descriptor): byte offset of a slot, or None."},
+    {"instance_attribute", (PyCFunction)(void (*)(void))instance_attribute, METH_FASTCALL,
+     "instance_attribute(object, name): what the object itself stores, or LookupError."},
+    {"has_unicode_keys", dict_has_unicode_keys, METH_O, "has_unicode_keys(dict): exact dict, exact str keys."},
+    {"hide_locals", hide_locals, METH_VARARGS, "hide_locals(code, first, count): keep them out of locals()."},
+    {NULL},
+};
+
+/* Frames and interned layouts are those of the version compiled for, in the main interpreter. */
+static int
+check_interpreter(void)
+{
+    if ((Py_Version >> 16) != (PY_VERSION_HEX >> 16)) {
+        PyErr_Format(PyExc_ImportError, "minijit._shim was compiled for CPython %d.%d; reinstall minijit",
+                     PY_MAJOR_VERSION, PY_MINOR_VERSION);
+        return -1;
+    }
+    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+        PyErr_SetString(PyExc_ImportError, "minijit works in the main interpreter only");
+        return -1;
+    }
+    return 0;
+}
+
+static int
+add_tests(PyObject *module)
+{
+    PyObject *table = tests_table();
+    int status = table != NULL ? PyModule_AddObjectRef(module, "TESTS", table) : -1;
+    Py_XDECREF(table);
+    return status;
+}
+
+static int
+execute(PyObject *module)
+{
+    if (check_interpreter() < 0 || add_tests(module) < 0) {
+        return -1;
+    }
+    PyTypeObject *types[] = {&Counter_Type, &Check_Type, &Entry_Type};
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(types); i++) {
+        if (PyModule_AddType(module, types[i]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, execute},
+#if PY_VERSION_HEX >= 0x030c0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "minijit._shim",
+    .m_doc = "Guards that read the running frame, capture of frames, and raw stores.",
+    .m_methods = functions,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC
+PyInit__shim(void)
+{
+    return PyModuleDef_Init(&definition);
+}
