@@ -46,9 +46,10 @@ def lower(regions: Sequence[Region], code: CodeType, runtime: Runtime) -> CodeTy
     plans = [make_plan(clean_up(region), emitter) for region in regions]
     slots = [emitter.temporary() for _ in range(max((plan.registers.count for plan in plans), default=0))]
     raw = read(code)
+    positions = dict(zip(raw.offsets, raw.positions(code), strict=False))
     for number, plan in enumerate(plans):
         plan.place(slots)
-        RegionLowering(emitter, plan, runtime).run(last=number == len(plans) - 1)
+        RegionLowering(emitter, plan, runtime, positions).run(last=number == len(plans) - 1)
     emitter.position, emitter.handler = NO_POSITION, None
     emitter.jump_original(raw.offsets[raw.prologue()])
     return emitter.finish()
@@ -57,9 +58,9 @@ def lower(regions: Sequence[Region], code: CodeType, runtime: Runtime) -> CodeTy
 class RegionLowering:
     """Emits one region. Mutates its emitter."""
 
-    __slots__ = ("emitter", "labels", "late", "pads", "placed", "plan", "runtime", "trees")
+    __slots__ = ("emitter", "labels", "late", "latest", "pads", "placed", "plan", "runtime", "trees")
 
-    def __init__(self, emitter: Emitter, plan: Plan, runtime: Runtime) -> None:
+    def __init__(self, emitter: Emitter, plan: Plan, runtime: Runtime, positions: dict[int, Position]) -> None:
         self.emitter = emitter
         self.plan = plan
         self.trees = plan.trees
@@ -67,7 +68,9 @@ class RegionLowering:
         self.labels: dict[int, Label] = {}
         self.placed: set[int] = set()
         self.late: list[tuple[Label, Edge, Position, bool]] = []
-        self.pads = Pads(self)
+        self.latest: Position = (region_line(plan), region_line(plan), None, None)
+        """A traceback entry without a line would break its readers, so what may raise takes this one at least."""
+        self.pads = Pads(self, positions)
 
     def run(self, last: bool) -> None:
         """Emit guard, blocks, late edges and pads; what comes next is reached when the guard says no."""
@@ -87,6 +90,8 @@ class RegionLowering:
     def start(self, position: Position, handler: Handler) -> None:
         """Let what is emitted next have this position and handler."""
         self.emitter.position, self.emitter.handler = position, handler
+        if position[0] is not None:
+            self.latest = position
 
     # -- the entry --
 
@@ -236,7 +241,8 @@ class RegionLowering:
             self.emitter.jump(self.label(block))
             return
         snapshot = self.plan.exits.polls.get(block.number)
-        self.emitter.handler = None if snapshot is None else self.pads.deliver(snapshot)
+        handler = None if snapshot is None else self.pads.deliver(snapshot)
+        self.start(self.emitter.position if self.emitter.position[0] is not None else self.latest, handler)
         self.emitter.jump_backward(self.label(block))
 
     def way(self, edge: Edge) -> Label:
@@ -300,6 +306,11 @@ class RegionLowering:
         """Go on in the original."""
         self.start(NO_POSITION, None)
         self.emitter.jump(self.pads.restore(leave.snapshot))
+
+
+def region_line(plan: Plan) -> int:
+    """Return the first line of a region's function."""
+    return plan.region.code.co_firstlineno
 
 
 TERMINATORS: dict[type, Callable[..., None]] = {

@@ -20,7 +20,7 @@ from minijit.codegen.operations import unbind
 from minijit.codegen.plan import Plan
 from minijit.codegen.runtime import Runtime
 from minijit.interpreter.exception_table import Region as Handler
-from minijit.interpreter.ir import Abort, Operand, Operation, Snapshot, Terminator
+from minijit.interpreter.ir import Abort, Operand, Operation, Position, Snapshot, Terminator
 from minijit.interpreter.ir_values import failure
 
 
@@ -53,10 +53,11 @@ class Pad:
 class Pads:
     """Collects the ways out while blocks are emitted, then emits them. Mutates the emitter."""
 
-    __slots__ = ("emitter", "low", "pads", "plan")
+    __slots__ = ("emitter", "low", "pads", "plan", "positions")
 
-    def __init__(self, low: Lowering) -> None:
+    def __init__(self, low: Lowering, positions: dict[int, Position]) -> None:
         self.low = low
+        self.positions = positions
         self.emitter = low.emitter
         self.plan = low.plan
         self.pads: dict[int, Pad] = {}
@@ -93,9 +94,11 @@ class Pads:
     def emit(self) -> None:
         """Emit all pads that were asked for."""
         emitter = self.emitter
-        emitter.position, emitter.handler = NO_POSITION, None
+        emitter.handler = None
         for number in sorted(self.pads):
-            self.emit_pad(self.pads[number])
+            pad = self.pads[number]
+            emitter.position = self.positions.get(pad.snapshot.offset, NO_POSITION)
+            self.emit_pad(pad)
 
     def emit_pad(self, pad: Pad) -> None:
         """Emit one pad."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import gc
+import signal
 import sys
 import weakref
 
@@ -740,3 +741,63 @@ def test_globals_and_attributes():
     Lowered(divide, b.region())(thing, 2)
     assert "MADE" not in globals()
     assert not vars(thing)
+
+
+# -- signals at back edges --
+
+
+class Alarm(Exception):
+    """Raised by a signal's handler."""
+
+
+def spinning(n, log):
+    try:
+        while n >= 0:
+            n += 1
+    except Alarm:
+        log.append(n)
+    return log
+
+
+def spinning_region(in_try):
+    b = Builder(spinning, n=int)
+    n = b.value(int)
+    entry, head, body, done = b.current, b.block(n), b.block(), b.block()
+    b.at(entry)
+    b.jump(head, b["n"])
+    inside = line_offset(spinning, 2) if in_try else None
+    b.failure = Abort(b.snapshot(inside, {"n": n}))
+    b.at(head)
+    shifted = b.op("binary", n, 1, payload=">>", type=int)
+    b.branch(b.op("compare", shifted, 0, payload=">=", type=bool), body, done)
+    b.at(body)
+    b.jump(head, b.op("binary", n, 1, payload="+", type=int), backward=True)
+    b.at(done)
+    b.ret(None)
+    return b.region()
+
+
+def ring(seconds):
+    def handler(number, frame):
+        raise Alarm
+
+    signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def test_signal_in_a_loop_reaches_the_handler():
+    low = Lowered(spinning, spinning_region(in_try=True))
+    log: list[int] = []
+    ring(0.05)
+    assert low(0, log) is log
+    assert len(log) == 1
+    assert log[0] > 1000
+    assert low.dropped == []
+
+
+def test_signal_in_a_loop_without_handler_leaves():
+    low = Lowered(spinning, spinning_region(in_try=False))
+    ring(0.05)
+    with pytest.raises(Alarm):
+        low(0, [])
+    assert low.dropped == []
