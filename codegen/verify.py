@@ -22,7 +22,10 @@ from minijit.interpreter.opcodes import (
 )
 from minijit.interpreter.raw import Raw, read
 
-KNOWN = frozenset(OPCODE.values()) - {OPCODE["CACHE"]}
+INTERNAL = ("CACHE", "RESERVED", "INTERPRETER_EXIT", "EXIT_INIT_CHECK", "ENTER_EXECUTOR")
+KNOWN = frozenset(
+    opcode for name, opcode in OPCODE.items() if name not in INTERNAL and not name.startswith("INSTRUMENTED")
+)
 CONSTANTS = frozenset(cpython.hasconst)
 NAMES = frozenset(cpython.hasname)
 NAME_SHIFT = {OPCODE["LOAD_GLOBAL"]: 1}
