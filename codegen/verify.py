@@ -39,6 +39,8 @@ GLUED = {
     "RETURN_GENERATOR": ("POP_TOP",),
 }
 """The interpreter looks at, or hands something to, the instruction that follows."""
+if VERSION >= (3, 13):
+    GLUED["END_FOR"] = ("POP_TOP",)  # an exhausted FOR_ITER skips two instructions
 
 LANDS_ON = {"FOR_ITER": "END_FOR", "SEND": "END_SEND"} if VERSION >= (3, 12) else {}
 FOLLOWERS = {OPCODE[name]: {OPCODE[n] for n in after if n in OPCODE} for name, after in GLUED.items() if name in OPCODE}

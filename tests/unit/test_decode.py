@@ -58,7 +58,7 @@ ARGUMENTS = {
     "LOAD_METHOD": lambda known: known.argval if is_method(known) else None,
     "LOAD_SUPER_ATTR": lambda known: None if is_method(known) else (known.argval, bool(known.arg & 2)),
     "LOAD_SUPER_METHOD": lambda known: (known.argval, bool(known.arg & 2)) if is_method(known) else None,
-    "LOAD_GLOBAL": lambda known: (known.argval, "NULL" in known.argrepr),
+    "LOAD_GLOBAL": lambda known: (known.argval, "NULL + " in known.argrepr or " + NULL" in known.argrepr),
     "BINARY_OP": lambda known: known.argrepr,
     "COMPARE_OP": lambda known: (known.argrepr.removeprefix("bool(").removesuffix(")"), "bool(" in known.argrepr),
     "IS_OP": lambda known: bool(known.arg),

@@ -218,6 +218,12 @@ def test_loop_without_end():
     rejects(code_of(*loop, ("POP_TOP",), ("POP_TOP",), NONE, RETURN), "does not lead to END_FOR", 6)
 
 
+@pytest.mark.skipif(VERSION < (3, 13), reason="END_FOR stands alone")
+def test_loop_end_torn():
+    loop = [A, ("GET_ITER",), ("FOR_ITER", 0, 6), ("POP_TOP",), ("JUMP_BACKWARD", 0, 3)]
+    rejects(code_of(*loop, ("END_FOR",), ("NOP",), ("POP_TOP",), NONE, RETURN), "torn", 16)
+
+
 needs_bound = pytest.mark.skipif(VERSION == (3, 11), reason="LOAD_FAST checks")
 
 
