@@ -1,0 +1,1 @@
+"""Generated programs, run plain and compiled, and compared in everything that can be seen."""

@@ -1,0 +1,62 @@
+"""A batch of programs in this process, with a line of text for each thing that happens.
+
+`> seed` before each program (so that a crash has a culprit), `! json` for a difference,
+`= json` for the totals.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
+
+import minijit
+from minijit.fuzz.compare import Verdict, compare
+from minijit.fuzz.generator import generate
+from minijit.fuzz.sides import Side
+
+COLLECT_EVERY = 100
+Say = Callable[[str], object]
+
+
+def find_side(name: str) -> Side:
+    """Find a way to load programs by `module:function`."""
+    module, _, function = name.partition(":")
+    side: Side = getattr(importlib.import_module(module), function)
+    return side
+
+
+def run_batch(kind: str, seeds: range, side: Side, say: Say) -> None:
+    """Compare the programs of these seeds."""
+    compiled, refused, unfit = 0, Counter[str](), Counter[str]()
+    gc.freeze()
+    for number, seed in enumerate(seeds):
+        say(f"> {seed}")
+        program = generate(kind, seed)
+        verdict = compare(program, side)
+        if verdict.unfit:
+            unfit[verdict.unfit] += 1
+        if verdict.difference:
+            say("! " + json.dumps({"program": program.to_json(), "difference": asdict(verdict.difference)}))
+        reason = _why_not_compiled(verdict)
+        compiled += reason is None
+        refused.update([reason] if reason else [])
+        if number % COLLECT_EVERY == 0:
+            gc.collect()
+    say("= " + json.dumps({"programs": len(seeds), "compiled": compiled, "refused": refused, "unfit": unfit}))
+
+
+def _why_not_compiled(verdict: Verdict) -> str | None:
+    """Say why no call of the entry function ran compiled code to its end; None when one did."""
+    if verdict.entry is None:
+        return "not run"
+    try:
+        stats = minijit.stats(verdict.entry)
+    except (AttributeError, TypeError, ValueError, LookupError):
+        return "not known to minijit"
+    if stats.hits > 0:
+        return None
+    return f"{stats.state}: {str(stats.reason).splitlines()[0][:60] if stats.reason else f'{min(stats.aborts, 1)} aborts'}"
