@@ -68,6 +68,7 @@ class Builder:
         self.entry_tests: list[Test] = []
         self.blocks: list[Block] = []
         self.snapshots = 0
+        self.block_count = 0
         self.failure: Failure = None
         self.block()
 
@@ -81,7 +82,8 @@ class Builder:
 
     def block(self, *parameters: Value) -> Block:
         """Begin a block; operations go there."""
-        block = Block(len(self.blocks), list(parameters))
+        block = Block(self.block_count, list(parameters))
+        self.block_count += 1
         self.blocks.append(block)
         self.current = block
         return block
@@ -189,7 +191,8 @@ class Lowered:
     """A function with the region in front, and what was asked at run time."""
 
     def __init__(self, function: Callable[..., Any], *regions: Region, checks: list[bool] | None = None,
-                 entries: list[bool] | None = None) -> None:
+                 entries: list[bool] | None = None, make: type[Answer] = Answer) -> None:
+        self.make = make
         self.entries: list[Answer] = []
         self.checks: list[Answer] = []
         self.dropped: list[BaseException] = []
@@ -206,7 +209,7 @@ class Lowered:
         return self.entries[-1]
 
     def make_check(self, tests: Any, counter: object) -> Answer:
-        self.checks.append(Answer(tests, self.answers))
+        self.checks.append(self.make(tests, self.answers))
         return self.checks[-1]
 
     def is_redo(self, exception: BaseException, counter: object) -> bool:
@@ -224,4 +227,4 @@ class Lowered:
         return [f"{i.opname} {i.argrepr}".strip() for i in dis.get_instructions(self.code)]
 
 
-__all__ = ["NULL", "Abort", "Builder", "Const", "Deliver", "Lowered", "Test", "line_offset", "offset_of", "start_of"]
+__all__ = ["NULL", "Abort", "Answer", "Builder", "Const", "Deliver", "Lowered", "Test", "line_offset", "offset_of", "start_of"]
