@@ -116,11 +116,10 @@ class RegionLowering:
     def row(self, test: Test, resolve: Resolve) -> TestRow:
         """Write one test."""
         row: list[object] = [test.kind]
-        for item in (test.subject, *test.payload):
-            if isinstance(item, (Value, Const)):
-                row.append(resolve(self.slot(item)))
-            elif item is not test.subject:
-                row.append(item)
+        if test.subject is not None:
+            row.append(resolve(self.slot(test.subject)))
+        for item in test.payload:
+            row.append(resolve(self.slot(item)) if isinstance(item, (Value, Const)) else item)
         if test.result is not None:
             row.append(resolve(self.slot(test.result)))
         return tuple(row)

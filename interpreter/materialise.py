@@ -28,6 +28,7 @@ from minijit.interpreter.trackers import (
     Slice,
     Super,
     Tracker,
+    View,
     Virtual,
     Zip,
 )
@@ -183,7 +184,9 @@ def iterator(t: Tracer, number: int, record: Iterator) -> Runtime:
 
 def enumerate_(t: Tracer, number: int, record: Enumerate) -> Runtime:
     """enumerate(source, count)."""
-    return _done(t, number, t.emit("call", (Constant(enumerate), record.source, record.count), (), enumerate, fresh=True))
+    return _done(
+        t, number, t.emit("call", (Constant(enumerate), record.source, record.count), (), enumerate, fresh=True)
+    )
 
 
 def zip_(t: Tracer, number: int, record: Zip) -> Runtime:
@@ -191,9 +194,17 @@ def zip_(t: Tracer, number: int, record: Zip) -> Runtime:
     return _done(t, number, t.emit("call", (Constant(zip), *record.sources), (), zip, fresh=True))
 
 
+def view(t: Tracer, number: int, record: View) -> Runtime:
+    """dict.keys(), values() or items()."""
+    kind = type(getattr({}, record.pick)())
+    return _done(t, number, t.emit("call_method", (record.source,), (record.pick, ()), kind, fresh=True))
+
+
 def super_(t: Tracer, number: int, record: Super) -> Runtime:
     """super(cls, owner)."""
-    return _done(t, number, t.emit("call", (Constant(super), Constant(record.cls), record.owner), (), super, fresh=True))
+    return _done(
+        t, number, t.emit("call", (Constant(super), Constant(record.cls), record.owner), (), super, fresh=True)
+    )
 
 
 def generator(t: Tracer, number: int, record: Generator) -> Runtime:
@@ -214,5 +225,6 @@ BUILDERS: dict[type[Record], Callable[..., Runtime]] = {
     Enumerate: enumerate_,
     Zip: zip_,
     Super: super_,
+    View: view,
     Generator: generator,
 }

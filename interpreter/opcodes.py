@@ -43,3 +43,6 @@ PAIRED_SLOTS = frozenset(
 
 SLOTS = (frozenset(opcode.haslocal) | frozenset(opcode.hasfree)) - PAIRED_SLOTS
 """Opcodes whose argument is an index into the frame's localsplus."""
+
+NULL_BELOW = VERSION < (3, 13)
+"""Whether the NULL of a call without a self stands below the callable."""

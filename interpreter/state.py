@@ -62,13 +62,14 @@ PUSH = Then("push")
 class Frame:
     """One activation. Mutates while it runs; a suspended generator's frame is never changed."""
 
-    __slots__ = ("extras", "function", "generation", "locals", "pc", "stack", "then", "unit")
+    __slots__ = ("branched", "extras", "function", "generation", "locals", "pc", "stack", "then", "unit")
 
     def __init__(self, unit: Unit, function: Tracker, slots: list[Tracker], then: Then = PUSH) -> None:
         self.unit = unit
         self.function = function
         self.pc = 0
         self.generation = 0
+        self.branched = False
         self.locals = slots
         self.stack: list[Tracker] = []
         self.then = then
@@ -79,6 +80,7 @@ class Frame:
         copy = Frame(self.unit, self.function, self.locals.copy(), self.then)
         copy.pc = self.pc
         copy.generation = self.generation
+        copy.branched = self.branched
         copy.stack = self.stack.copy()
         copy.extras = self.extras
         return copy
@@ -218,4 +220,6 @@ class State:
 
 def unbound_slots(code: CodeType) -> list[Tracker]:
     """Local slots of a new activation, all unbound."""
-    return [UNBOUND] * (len(code.co_varnames) + len(set(code.co_cellvars) - set(code.co_varnames)) + len(code.co_freevars))
+    return [UNBOUND] * (
+        len(code.co_varnames) + len(set(code.co_cellvars) - set(code.co_varnames)) + len(code.co_freevars)
+    )

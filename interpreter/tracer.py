@@ -76,21 +76,22 @@ class Tracer:
     """One attempt at a region. `blocked`: root instructions to run as they are."""
 
     def __init__(
-        self,
-        function: FunctionType,
-        blocked: dict[int, str],
-        key_locals: set[tuple[int, int]],
-        distrusted: frozenset[Any],
-        shim: Any,
-        is_frozen: Any,
+        self, function: FunctionType, code: CodeType, blocked: dict[int, str], key_locals: set[tuple[int, int]], world: Any
     ) -> None:
         self.function = function
+        self.code = code
         self.blocked = blocked
         self.key_locals = key_locals
-        self.distrusted = distrusted
-        self.shim = shim
-        self.is_frozen = is_frozen
-        self.notes = Notes()
+        self.distrusted = world.distrusted
+        self.pessimistic = world.pessimistic
+        self.shim = world.shim
+        self.is_frozen = world.is_frozen
+        self.original_code = world.original_code
+        self.notes = Notes(code.co_filename)
+        self.root_cells: dict[Value, int] = {}
+        self.cell_examples: dict[Value, object] = {}
+        self.walks: dict[Value, type] = {}
+        self.machine: Any = None
         self.entry_tests: list[Test] = []
         self.entry_keys: dict[tuple[Any, ...], Test] = {}
         self.entry_values: set[Value] = set()
@@ -154,6 +155,30 @@ class Tracer:
         if self.steps > STEP_BUDGET:
             raise OverBudget("instructions")
 
+    def globals_of(self, frame: Frame) -> dict[str, Any]:
+        """The globals of a frame's function."""
+        function = self.state.resolve(frame.function)
+        record = self.state.record(function)
+        if isinstance(record, Function):
+            return record.namespace
+        if isinstance(function, Constant) and isinstance(function.value, FunctionType):
+            return function.value.__globals__
+        raise Opaque("a function that is not known")
+
+    def is_cell(self, frame: Frame, slot: int) -> bool:
+        """Whether a local slot holds a cell."""
+        return is_cell_slot(frame, slot)
+
+    def blame(self) -> int:
+        """The root frame's instruction that must not inline what is running now."""
+        frames = self.state.frames
+        if len(frames) > 1 and frames[1].then.name == "generator_return" and frames[1].extras:
+            walk = frames[1].extras[0]
+            record = self.state.heap[walk.number] if isinstance(walk, Virtual) else None
+            if isinstance(record, Generator):
+                return record.site
+        return frames[0].pc
+
     # -- values ----------------------------------------------------------------------------------
 
     def new_value(self, type_: type | None = None, name: str = "") -> Value:
@@ -181,8 +206,14 @@ class Tracer:
         """A new virtual tuple."""
         return self.virtual(Sequence(tuple, tuple(items)))
 
-    def abort(self) -> Abort:
-        """Failure of a pure operation: back to the last commit point."""
+    def abort(self) -> Abort | None:
+        """Failure of a pure operation: back to the last commit point.
+
+        None right after a commit whose snapshot is not taken yet: nothing that can fail in a way
+        worth redoing is emitted there.
+        """
+        if self.state.stale:
+            return None
         self.state.snapshot.used = True
         return Abort(self.state.snapshot.snapshot)
 
@@ -198,7 +229,10 @@ class Tracer:
     ) -> Runtime:
         """A pure operation: it may read, allocate and raise; its failure aborts."""
         sources = tuple(self.operand(tracker) for tracker in operands)
-        value = self.new_value(type_)
+        assignable = type_ is not None and not type_.__flags__ & IMMUTABLE_TYPE
+        value = self.new_value(None if assignable else type_)
+        if assignable and type_ is not None:
+            self.state.types[value] = type_
         failure = self.abort() if raises else None
         self.block.operations.append(Operation(opcode, sources, payload, (value,), failure, self.position))
         if fresh:
@@ -208,9 +242,7 @@ class Tracer:
     def emit_fresh_effect(self, opcode: str, operands: Iterable[Tracker], payload: object = None) -> None:
         """An effect on an object of our own that no snapshot knows: thrown away with it on abort."""
         sources = tuple(self.operand(tracker) for tracker in operands)
-        self.block.operations.append(
-            Operation(opcode, sources, payload, (), self.abort(), self.position, effect=True)
-        )
+        self.block.operations.append(Operation(opcode, sources, payload, (), self.abort(), self.position, effect=True))
 
     def operand(self, tracker: Tracker) -> Operand:
         """The tracker as an operand; a virtual object is built now."""
@@ -233,8 +265,7 @@ class Tracer:
         if isinstance(tracker, Constant):
             return type(tracker.value)
         if isinstance(tracker, Runtime):
-            value = tracker.value
-            return value.type or self.entry_types.get(value) or self.state.types.get(value)
+            return self._base_type(tracker.value)
         record = self.state.record(tracker)
         if isinstance(record, (Sequence, Instance, Exception_)):
             return record.cls
@@ -257,7 +288,7 @@ class Tracer:
             self.test("is", tracker, (None,))
         else:
             self.test("type", tracker, (type_,))
-        if tracker.value in self.entry_values and self.state.opened:
+        if tracker.value in self.entry_values and (self.state.opened or type_.__flags__ & IMMUTABLE_TYPE):
             self.entry_types[tracker.value] = type_
         self.state.types[tracker.value] = type_
         return type_
@@ -273,7 +304,8 @@ class Tracer:
         """Ask something of a value; at entry where that is early enough, else here."""
         key = (kind, subject.value, *map(identity, payload))
         line = Test(kind, subject.value, payload)
-        if self.state.opened and subject.value in self.entry_values:
+        lasting = kind == "type" and bool(payload[0].__flags__ & IMMUTABLE_TYPE)
+        if subject.value in self.entry_values and (self.state.opened or lasting):
             if key not in self.entry_keys:
                 self.entry_keys[key] = line
                 self.entry_tests.append(line)
@@ -343,9 +375,15 @@ class Tracer:
         return known[0] is None or known[1] is None or known[0] is known[1]
 
     def _base_type(self, base: Any) -> type | None:
-        if isinstance(base, Value):
-            return base.type or self.entry_types.get(base) or self.state.types.get(base)
-        return None
+        """A class that a program can assign to `__class__` is only known until other code has run."""
+        if not isinstance(base, Value):
+            return None
+        known = base.type or self.state.types.get(base)
+        if known is None:
+            known = self.entry_types.get(base)
+            if known is not None and not self.state.opened and not known.__flags__ & IMMUTABLE_TYPE:
+                return None
+        return known
 
     def fact(self, base: Any, kind: str, name: Any) -> Tracker | None:
         """What is known to be at a location. Raises CommitFirst when a pending write may be there."""
@@ -370,9 +408,7 @@ class Tracer:
         """Enter an effect on the outside world into the ledger."""
         frame = self.frame
         inst = frame.unit.decoded.instructions[frame.pc]
-        self.state.ledger.append(
-            Pending(opcode, operands, payload, inst.position, frame.unit.code.co_filename, text)
-        )
+        self.state.ledger.append(Pending(opcode, operands, payload, inst.position, frame.unit.code.co_filename, text))
         for tracker in operands:
             self.escape(tracker)
 
@@ -417,7 +453,7 @@ class Tracer:
     def commit(self) -> None:
         """Make the state before the running instruction of the root frame the place to go back to."""
         if not self.in_root:
-            raise CallForReal(self.state.root.pc, "an effect inside a call must be visible at once")
+            raise CallForReal(self.blame(), "an effect inside a call must be visible at once")
         self.flush()
         self.renew()
 
@@ -444,10 +480,7 @@ class Tracer:
 
     def forget_world(self) -> None:
         """Arbitrary code may have run: nothing read from memory is known any more."""
-        state = self.state
-        state.facts.clear()
-        state.assumed.clear()
-        state.fresh.clear()
+        forget(self.state)
         self.opened_end()
 
     # -- opaque operations ---------------------------------------------------------------------------
@@ -486,7 +519,7 @@ class Tracer:
     def before_opaque(self) -> Deliver:
         """Commit; what follows may run any code, in the root frame."""
         if not self.in_root:
-            raise CallForReal(self.state.root.pc, "runs code that may look at frames")
+            raise CallForReal(self.blame(), "runs code that may look at frames")
         self.expose_locals()
         self.drop_unreachable()
         self.renew()
@@ -523,6 +556,20 @@ class Tracer:
         self.state.snapshot.used = True
         self.notes.left(self.position, reason)
         self.end(Exit(self.state.snapshot.snapshot, reason, self.position))
+
+
+def forget(state: State) -> None:
+    """Arbitrary code may have run: contents, assumptions and assignable classes are not known any more."""
+    state.facts.clear()
+    state.assumed.clear()
+    state.fresh.clear()
+    forget_classes(state)
+
+
+def forget_classes(state: State) -> None:
+    """`__class__` of an object that others know may have been assigned."""
+    for value in [v for v, kind in state.types.items() if not kind.__flags__ & IMMUTABLE_TYPE]:
+        del state.types[value]
 
 
 def record_type(record: Record | None) -> type | None:

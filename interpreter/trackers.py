@@ -278,6 +278,23 @@ class Iterator(Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class View(Record):
+    """What `keys`, `values` or `items` (`pick`) of a dict gives."""
+
+    pick: str
+    source: Tracker
+
+    def parts(self) -> tuple[Tracker, ...]:
+        return (self.source,)
+
+    def shape(self) -> tuple[Any, ...]:
+        return (View, self.pick)
+
+    def rebuilt(self, parts: tuple[Tracker, ...]) -> Record:
+        return View(self.pick, parts[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Enumerate(Record):
     """enumerate over an iterator tracker; `count` is the next number."""
 

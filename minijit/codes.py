@@ -67,4 +67,14 @@ CODES = {
         "minijit is disabled in this process.",
         "unset MINIJIT=0 or call minijit.enable()",
     ),
+    "MJ011": Code(
+        "a generator or coroutine function",
+        "Functions that suspend themselves run as they are; those they are called from are compiled.",
+        "compile the function that consumes the generator",
+    ),
+    "MJ012": Code(
+        "a real frame is needed",
+        "An operation inside an inlined call must be seen to happen in a frame of its own, and can't be called instead.",
+        "see minijit.explain() for the line",
+    ),
 }

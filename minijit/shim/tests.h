@@ -27,6 +27,7 @@
     ROW(LIST_ITEMS, "list_items", "lU") \
     ROW(FUNCTION, "function", "FOOO") \
     ROW(ATTR_IS, "attr_is", "OSO") \
+    ROW(ATTR_ABSENT, "attr_absent", "OS") \
     ROW(ITEM_IS, "item_is", "dSO")
 
 typedef enum {
@@ -346,6 +347,8 @@ ask_constant(Test *test, PyObject **locals)
         return same_function(subject, test->objects[1], test->objects[2], test->objects[3]);
     case TEST_ATTR_IS:
         return attribute(test, subject, test->objects[1], &value) == FOUND && value == test->objects[2];
+    case TEST_ATTR_ABSENT:
+        return attribute(test, subject, test->objects[1], &value) == ABSENT;
     default:
         Py_UNREACHABLE();
     }

@@ -1,0 +1,273 @@
+"""The loop: takes versions in program order and traces a block for each. Knows no opcode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minijit.interpreter import dispatch
+from minijit.interpreter.instruction import Instruction
+from minijit.interpreter.ir import Block, Branch, Edge, Jump, Next, Region
+from minijit.interpreter.join import join
+from minijit.interpreter.opaque import run_original
+from minijit.interpreter.signals import CallForReal, CommitFirst, Opaque, OverBudget
+from minijit.interpreter.protocols.continuation import complete
+from minijit.interpreter.state import State, Then
+from minijit.interpreter.tracer import Tracer
+from minijit.interpreter.trackers import Constant, Runtime
+from minijit.interpreter.versions import Incoming, Version, key_of, order_of
+
+VERSIONS_PER_PLACE = 512
+VISITS = 12
+
+
+class Machine:
+    """All versions of one region under way. Mutates."""
+
+    def __init__(self, t: Tracer) -> None:
+        self.t = t
+        self.versions: dict[tuple[Any, ...], Version] = {}
+        self.by_place: dict[tuple[Any, ...], int] = {}
+        self.dirty: set[Version] = set()
+        self.current: Version | None = None
+        self.edges = 0
+        t.machine = self
+
+    def run(self, entry: State) -> Region:
+        """Trace from the entry state until nothing changes."""
+        start = self.t.new_block()
+        self.t.block = start
+        self.arrive(entry, start, False)
+        while self.dirty:
+            version = min(self.dirty, key=lambda version: (version.order, version.number))
+            self.dirty.discard(version)
+            if version.incoming:
+                self.settle(version)
+        return Region(self.t.code, (), self.t.entry_tests, self._reachable(start))
+
+    # -- states in -------------------------------------------------------------------------------
+
+    def goto(self, state: State, backward: bool = False) -> Edge:
+        """An edge to the version that this state belongs to."""
+        block = self.t.new_block()
+        self.arrive(state, block, backward)
+        return Edge(block)
+
+    def arrive(self, state: State, block: Block, backward: bool) -> None:
+        """Register a state at its version."""
+        for frame in state.frames:
+            frame.bury_dead()
+        key = key_of(self.t, state)
+        version = self.versions.get(key)
+        if version is None:
+            version = self._new_version(key, state)
+        if backward and version.visits and self._leads_to_current(version):
+            version.loop = True
+        source = self.current.number if self.current is not None else -1
+        self.edges += 1
+        version.incoming[(source, self.edges)] = Incoming(state, block, backward)
+        self.dirty.add(version)
+
+    def _new_version(self, key: tuple[Any, ...], state: State) -> Version:
+        places = key[0]
+        self.by_place[places] = count = self.by_place.get(places, 0) + 1
+        if count > VERSIONS_PER_PLACE:
+            raise OverBudget("versions of one place")
+        version = self.versions[key] = Version(key, order_of(state))
+        version.number = len(self.versions)
+        return version
+
+    def _leads_to_current(self, version: Version) -> bool:
+        """Whether the block being traced is reached from that version: then this edge closes a loop."""
+        current = self.current
+        seen: set[int] = set()
+        work = [current.number] if current is not None else []
+        by_number = {other.number: other for other in self.versions.values()}
+        while work:
+            number = work.pop()
+            if number == version.number:
+                return True
+            if number not in seen and number in by_number:
+                seen.add(number)
+                work.extend(source for source, _ in by_number[number].incoming)
+        return False
+
+    # -- versions --------------------------------------------------------------------------------
+
+    def settle(self, version: Version) -> None:
+        """Join what arrived; trace again if that is not what was traced before."""
+        self.current = version
+        old = version.block
+        version.block = version.block or self.t.new_block()
+        entry, signature, parameters = join(self.t, version)
+        if old is not None and signature == version.signature:
+            return
+        version.visits += 1
+        if version.visits > VISITS:
+            raise OverBudget("a loop does not settle")
+        self._withdraw(version)
+        version.signature = signature
+        version.entry = entry
+        version.block.parameters = parameters
+        version.block.operations.clear()
+        version.block.terminator = None
+        self.trace(version, entry.clone())
+
+    def _withdraw(self, version: Version) -> None:
+        """Take back what the old trace of a version sent to others."""
+        work = [version.number]
+        while work:
+            source = work.pop()
+            for other in self.versions.values():
+                gone = [edge for edge in other.incoming if edge[0] == source]
+                for edge in gone:
+                    del other.incoming[edge]
+                if not gone:
+                    continue
+                if other.incoming:
+                    self.dirty.add(other)
+                elif other is not version:
+                    other.signature = None
+                    self.dirty.discard(other)
+                    work.append(other.number)
+
+    def trace(self, version: Version, state: State) -> None:
+        """Interpret from the version's entry to the end of its block."""
+        t = self.t
+        assert version.block is not None
+        t.state, t.block, t.open = state, version.block, True
+        first = True
+        while t.open:
+            frame = t.state.frames[-1]
+            if not first and frame.pc in frame.unit.flow.leaders:
+                self.close(Jump(self.goto(t.state)))
+                return
+            first = False
+            self.execute(frame.unit.decoded.instructions[frame.pc])
+
+    def close(self, terminator: Jump | Branch | Next) -> None:
+        """End the block by going on elsewhere."""
+        self.t.end(terminator)
+
+    # -- instructions ------------------------------------------------------------------------------
+
+    def execute(self, inst: Instruction) -> None:
+        """One instruction: modelled, or run as it is, or the reason to start again."""
+        t = self.t
+        t.step()
+        root = t.in_root
+        if root and t.state.stale and inst.offset is not None:
+            t.renew()
+            t.state.stale = False
+        frame = t.frame
+        saved = frame.stack.copy()
+        try:
+            if root and frame.pc in t.blocked and inst.op in dispatch.CALLING:
+                raise Opaque(t.blocked[frame.pc])
+            self._attempt(inst, saved)
+        except Opaque as opaque:
+            if not root or not t.in_root:
+                if self._is_side_path():
+                    t.leave(opaque.reason)
+                    return
+                raise CallForReal(t.blame(), opaque.reason) from None
+            frame.stack[:] = saved
+            run_original(t, inst, opaque.reason)
+
+    def _is_side_path(self) -> bool:
+        """Inside a call, past a branch: this path is taken to be rare, and redone by the original."""
+        return not self.t.pessimistic and any(frame.branched for frame in self.t.state.frames[1:])
+
+    def _attempt(self, inst: Instruction, saved: list[Any]) -> None:
+        t = self.t
+        frame = t.frame
+        for _ in range(3):
+            try:
+                moved = dispatch.HANDLERS[inst.op](t, inst)
+            except CommitFirst:
+                if not t.in_root:
+                    raise CallForReal(t.blame(), "reads what the call may have changed") from None
+                frame.stack[:] = saved
+                t.commit()
+                continue
+            if not moved:
+                frame.pc += 1
+            return
+        raise Opaque("may read what is written here")
+
+    def fork(self, condition_kind: str, condition: Any, then: State, otherwise: State, failure: Any = None) -> None:
+        """End the block with a branch."""
+        t = self.t
+        position = t.position
+        for state in (then, otherwise):
+            state.unconditional = False
+            for frame in state.frames:
+                frame.branched = True
+        then_edge = self.goto(then, self._is_backward(then))
+        otherwise_edge = self.goto(otherwise, self._is_backward(otherwise))
+        t.end(Branch(condition_kind, condition, then_edge, otherwise_edge, failure, position))
+
+    def jump(self, target: int) -> bool:
+        """Continue the running frame elsewhere; a backward jump closes the block."""
+        t = self.t
+        frame = t.frame
+        backward = target <= frame.pc
+        frame.pc = target
+        if backward:
+            frame.generation += 1
+            self.close(Jump(self.goto(t.state, True), False, t.position))
+        return True
+
+    def fork_next(
+        self, walk: Runtime, item: Runtime, body: State, over: State, then: Then, done: Then, extras: Any, failure: Any
+    ) -> None:
+        """End the block with an iterator's next; each way goes on with its continuation."""
+        t = self.t
+        ended, position = t.block, t.position
+        edges = []
+        for state, following, result in ((body, then, item), (over, done, Constant(None))):
+            t.state, t.block, t.open = state, t.new_block(), True
+            block = t.block
+            if not complete(t, following, extras, result):
+                t.frame.pc += 1
+            if t.open:
+                t.end(Jump(self.goto(t.state)))
+            edges.append(Edge(block))
+        t.block, t.open = ended, False
+        ended.terminator = Next(walk.value, item.value, edges[0], edges[1], failure, position)
+
+    def _is_backward(self, state: State) -> bool:
+        return state.frame.pc <= self.t.frame.pc and len(state.frames) == len(self.t.state.frames)
+
+    def _reachable(self, start: Block) -> list[Block]:
+        order: dict[Block, tuple[Any, ...]] = {}
+        for version in self.versions.values():
+            if version.block is not None:
+                order[version.block] = version.order
+        found: list[Block] = []
+        seen: set[int] = set()
+        work = [start]
+        while work:
+            block = work.pop()
+            if block.number in seen:
+                continue
+            seen.add(block.number)
+            found.append(block)
+            work.extend(reversed(targets(block)))
+        return found
+
+
+def targets(block: Block) -> list[Block]:
+    """Blocks that may follow."""
+    end = block.terminator
+    if isinstance(end, Jump):
+        return [end.target.block]
+    if isinstance(end, Branch):
+        return [end.then.block, end.otherwise.block]
+    if isinstance(end, Next):
+        return [end.body.block, end.done.block]
+    return []
+
+
+def interpret_once(t: Tracer, entry: State) -> Region:
+    """One attempt at a region."""
+    return Machine(t).run(entry)

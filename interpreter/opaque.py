@@ -1,0 +1,99 @@
+"""Instructions that run as they are, in the root frame: how much they pop and push."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from minijit.interpreter.instruction import Instruction
+
+if TYPE_CHECKING:
+    from minijit.interpreter.tracer import Tracer
+
+EFFECTS: dict[str, tuple[Callable[[Any], int], int]] = {
+    "LOAD_GLOBAL": (lambda arg: 0, 1),
+    "LOAD_NAME": (lambda arg: 0, 1),
+    "LOAD_DEREF": (lambda arg: 0, 1),
+    "LOAD_ATTR": (lambda arg: 1, 1),
+    "LOAD_METHOD": (lambda arg: 1, 2),
+    "STORE_ATTR": (lambda arg: 2, 0),
+    "DELETE_ATTR": (lambda arg: 1, 0),
+    "STORE_GLOBAL": (lambda arg: 1, 0),
+    "DELETE_GLOBAL": (lambda arg: 0, 0),
+    "STORE_NAME": (lambda arg: 1, 0),
+    "DELETE_NAME": (lambda arg: 0, 0),
+    "STORE_DEREF": (lambda arg: 1, 0),
+    "DELETE_DEREF": (lambda arg: 0, 0),
+    "LOAD_SUPER_ATTR": (lambda arg: 3, 1),
+    "LOAD_SUPER_METHOD": (lambda arg: 3, 2),
+    "BINARY_OP": (lambda arg: 2, 1),
+    "UNARY_OP": (lambda arg: 1, 1),
+    "COMPARE_OP": (lambda arg: 2, 1),
+    "CONTAINS_OP": (lambda arg: 2, 1),
+    "IS_OP": (lambda arg: 2, 1),
+    "BINARY_SUBSCR": (lambda arg: 2, 1),
+    "STORE_SUBSCR": (lambda arg: 3, 0),
+    "DELETE_SUBSCR": (lambda arg: 2, 0),
+    "BINARY_SLICE": (lambda arg: 3, 1),
+    "STORE_SLICE": (lambda arg: 4, 0),
+    "TO_BOOL": (lambda arg: 1, 1),
+    "BUILD_TUPLE": (lambda arg: arg, 1),
+    "BUILD_LIST": (lambda arg: arg, 1),
+    "BUILD_SET": (lambda arg: arg, 1),
+    "BUILD_MAP": (lambda arg: 2 * arg, 1),
+    "BUILD_CONST_KEY_MAP": (lambda arg: arg + 1, 1),
+    "BUILD_STRING": (lambda arg: arg, 1),
+    "BUILD_SLICE": (lambda arg: arg, 1),
+    "FORMAT": (lambda arg: 2 if arg[1] else 1, 1),
+    "CONVERT": (lambda arg: 1, 1),
+    "CALL": (lambda arg: arg[0] + 2, 1),
+    "CALL_FUNCTION_EX": (lambda arg: 4 if arg else 3, 1),
+    "GET_ITER": (lambda arg: 1, 1),
+    "GET_LEN": (lambda arg: 1, 2),
+    "IMPORT_NAME": (lambda arg: 2, 1),
+    "IMPORT_FROM": (lambda arg: 1, 2),
+    "BEFORE_WITH": (lambda arg: 1, 2),
+    "LIST_TO_TUPLE": (lambda arg: 1, 1),
+    "MATCH_SEQUENCE": (lambda arg: 1, 2),
+    "MATCH_MAPPING": (lambda arg: 1, 2),
+    "MATCH_KEYS": (lambda arg: 2, 3),
+    "MATCH_CLASS": (lambda arg: 3, 1),
+    "LOAD_BUILD_CLASS": (lambda arg: 0, 1),
+    "MAKE_FUNCTION": (lambda arg: 1 + sum(arg >> bit & 1 for bit in range(4)), 1),
+    "SET_FUNCTION_ATTRIBUTE": (lambda arg: 2, 1),
+}
+"""Neutral opcode -> how many it pops (by its argument), how many it pushes."""
+
+SPREADING = {"LIST_APPEND", "SET_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE", "MAP_ADD"}
+"""Opcodes that change the container `arg` deep in the stack in place: all above is handed over."""
+
+
+def run_original(t: Tracer, inst: Instruction, reason: str) -> None:
+    """Run the instruction as it is, or leave compiled code where that can't be."""
+    if inst.op == "UNPACK_SEQUENCE":
+        t.original(inst, 1, inst.arg, reason)
+    elif inst.op == "UNPACK_EX":
+        t.original(inst, 1, inst.arg[0] + inst.arg[1] + 1, reason)
+    elif inst.op in SPREADING:
+        _spread(t, inst, reason)
+    elif inst.op in EFFECTS:
+        pops, pushes = EFFECTS[inst.op]
+        if inst.op == "LOAD_GLOBAL" and inst.arg[1]:
+            t.leave(reason)
+            return
+        t.original(inst, pops(inst.arg), pushes, reason)
+    else:
+        t.leave(reason)
+        return
+    t.frame.pc += 1
+
+
+def _spread(t: Tracer, inst: Instruction, reason: str) -> None:
+    """The container stays on the stack; it and all above it are operands and come back."""
+    extra = 2 if inst.op == "MAP_ADD" else 1
+    depth = inst.arg + extra
+    kept = [t.state.resolve(x) for x in t.frame.stack[-depth:-extra]]
+    t.original(inst, depth, depth - extra, reason)
+    for place, tracker in enumerate(kept):
+        if t.state.record(tracker) is None:
+            t.frame.stack[place - len(kept)] = t.state.resolve(tracker)

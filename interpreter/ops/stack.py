@@ -1,0 +1,52 @@
+"""Opcodes that only move values on the stack."""
+
+from __future__ import annotations
+
+from minijit.interpreter.family import Family
+from minijit.interpreter.instruction import Instruction
+from minijit.interpreter.tracer import Tracer
+from minijit.interpreter.trackers import NULL_SLOT, Constant
+
+ops = Family("stack")
+
+
+@ops("NOP", "RESUME", "EXTENDED_ARG", "CACHE", "PRECALL")
+def nothing(t: Tracer, inst: Instruction) -> None:
+    """(--)"""
+
+
+@ops("LOAD_CONST")
+def load_const(t: Tracer, inst: Instruction) -> None:
+    """(-- const)"""
+    t.push(Constant(inst.arg))
+
+
+@ops("LOAD_ASSERTION_ERROR")
+def load_assertion_error(t: Tracer, inst: Instruction) -> None:
+    """(-- AssertionError)"""
+    t.push(Constant(AssertionError))
+
+
+@ops("POP_TOP", "END_FOR")
+def pop_top(t: Tracer, inst: Instruction) -> None:
+    """(value --)"""
+    t.frame.stack.pop()
+
+
+@ops("COPY")
+def copy(t: Tracer, inst: Instruction) -> None:
+    """(item, ... -- item, ..., item)"""
+    t.push(t.frame.stack[-inst.arg])
+
+
+@ops("SWAP")
+def swap(t: Tracer, inst: Instruction) -> None:
+    """(item, ..., top -- top, ..., item)"""
+    stack = t.frame.stack
+    stack[-inst.arg], stack[-1] = stack[-1], stack[-inst.arg]
+
+
+@ops("PUSH_NULL")
+def push_null(t: Tracer, inst: Instruction) -> None:
+    """(-- NULL)"""
+    t.push(NULL_SLOT)

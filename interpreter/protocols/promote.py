@@ -1,0 +1,37 @@
+"""Promotion: a value met in the traced call becomes a constant, under a check."""
+
+from __future__ import annotations
+
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING
+
+from minijit.interpreter.trackers import MISSING, Constant, Runtime, Tracker
+
+if TYPE_CHECKING:
+    from minijit.interpreter.tracer import Tracer
+
+CHANGING = (int, float, complex, bytes, bytearray)
+
+
+def worth_promoting(value: object) -> bool:
+    """Whether this kind of value tends to stay: all but numbers and byte strings."""
+    return isinstance(value, bool) or not isinstance(value, CHANGING)
+
+
+CALLABLES = (FunctionType, BuiltinFunctionType, MethodType, ModuleType, type)
+
+
+def by_identity(t: Tracer, tracker: Tracker) -> Constant | None:
+    """A function, class, module or None as a constant, if the traced call had one here."""
+    tracker = t.state.resolve(tracker)
+    if isinstance(tracker, Constant):
+        return tracker
+    if not isinstance(tracker, Runtime) or tracker.example is MISSING:
+        return None
+    example = tracker.example
+    if not (example is None or isinstance(example, CALLABLES)):
+        return None
+    if t.site("identity") in t.distrusted:
+        return None
+    t.test("is", tracker, (example,))
+    return Constant(example)

@@ -1,0 +1,306 @@
+"""Subscripts of tuples, lists, dicts and of classes that define them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from minijit.interpreter.protocols import call, lookup, promote
+from minijit.interpreter.protocols.continuation import Extras, complete
+from minijit.interpreter.protocols.lookup import ABSENT
+from minijit.interpreter.signals import CommitFirst, KeyLocalNeeded, Opaque
+from minijit.interpreter.state import Then
+from minijit.interpreter.trackers import (
+    MISSING,
+    PLAIN_TYPES,
+    Constant,
+    Mapping,
+    Runtime,
+    Sequence,
+    Slice,
+    Tracker,
+)
+
+if TYPE_CHECKING:
+    from minijit.interpreter.tracer import Tracer
+
+INDEXED = (tuple, list, str, bytes, range)
+
+
+def load(t: Tracer, owner: Tracker, key: Tracker, then: Then, extras: Extras = ()) -> bool:
+    """`owner[key]`."""
+    owner, key = t.state.resolve(owner), t.state.resolve(key)
+    record = t.state.record(owner)
+    if isinstance(record, Sequence) and record.cls in (tuple, list):
+        found = _of_sequence(t, record, key)
+        if found is not None:
+            return complete(t, then, extras, found)
+    if isinstance(record, Mapping) and is_plain_key(key):
+        place = record.find(key.value)  # type: ignore[attr-defined]
+        if place >= 0:
+            return complete(t, then, extras, record.values[place])
+        t.leave("KeyError")
+        return True
+    if isinstance(owner, Constant):
+        return _of_constant(t, owner, key, then, extras)
+    kind = t.need_type(owner)
+    if kind is None:
+        raise Opaque("subscript of a value of unknown type")
+    if kind in INDEXED:
+        return complete(t, then, extras, _indexed(t, owner, kind, key))
+    if kind is dict:
+        return complete(t, then, extras, dict_item(t, owner, key))
+    return _of_class(t, owner, kind, key, then, extras)
+
+
+def is_plain_key(key: Tracker) -> bool:
+    """A constant that may be hashed and compared without running code."""
+    return isinstance(key, Constant) and type(key.value) in PLAIN_TYPES
+
+
+def _of_class(t: Tracer, owner: Tracker, kind: type, key: Tracker, then: Then, extras: Extras) -> bool:
+    t.assume_class(kind)
+    return call.invoke_special(t, kind, "__getitem__", [owner, key], then, extras)
+
+
+def _of_sequence(t: Tracer, record: Sequence, key: Tracker) -> Tracker | None:
+    if isinstance(key, Constant) and type(key.value) in (int, bool):
+        if -len(record.items) <= key.value < len(record.items):  # type: ignore[operator]
+            return record.items[key.value]  # type: ignore[call-overload, no-any-return]
+        raise Opaque("IndexError")
+    bounds = constant_slice(t, key)
+    if bounds is not None:
+        return t.virtual(Sequence(record.cls, record.items[bounds]))
+    return None
+
+
+def constant_slice(t: Tracer, key: Tracker) -> slice | None:
+    """A slice whose bounds are constants."""
+    if isinstance(key, Constant) and type(key.value) is slice:
+        return key.value
+    record = t.state.record(key)
+    if not isinstance(record, Slice) or not all(isinstance(bound, Constant) for bound in record.bounds):
+        return None
+    values = [bound.value for bound in record.bounds]  # type: ignore[attr-defined]
+    if not all(value is None or type(value) is int for value in values) or (len(values) == 3 and values[2] == 0):
+        return None
+    return slice(*values)
+
+
+def _of_constant(t: Tracer, owner: Constant, key: Tracker, then: Then, extras: Extras) -> bool:
+    value: Any = owner.value
+    kind = type(value)
+    if kind in (tuple, str, bytes, range) or (kind is list and owner.frozen):
+        return complete(t, then, extras, _indexed_constant(t, owner, key))
+    if kind is dict and is_plain_key(key):
+        return complete(t, then, extras, _constant_dict_item(t, owner, key))
+    if kind is list:
+        return complete(t, then, extras, _indexed(t, owner, kind, key))
+    if kind is dict:
+        _need_key(t, owner, key)
+        raise Opaque("a constant dict by a key that is not known")
+    if isinstance(value, type):
+        raise Opaque("subscript of a class")
+    return _of_class(t, owner, kind, key, then, extras)
+
+
+def _need_key(t: Tracer, owner: Constant, key: Tracker) -> None:
+    """Static data is walked by a local that was generalised: tell its values apart."""
+    if owner.static and isinstance(key, Runtime) and key.value in t.origins:
+        raise KeyLocalNeeded(t.origins[key.value])
+
+
+def _indexed_constant(t: Tracer, owner: Constant, key: Tracker) -> Tracker:
+    value: Any = owner.value
+    bounds = constant_slice(t, key)
+    if bounds is not None:
+        return owner.derived(value[bounds])
+    if isinstance(key, Constant) and type(key.value) in (int, bool):
+        try:
+            return owner.derived(value[key.value])
+        except IndexError:
+            raise Opaque("IndexError") from None
+    _need_key(t, owner, key)
+    return _indexed(t, owner, type(value), key)
+
+
+def _constant_dict_item(t: Tracer, owner: Constant, key: Tracker) -> Tracker:
+    namespace: Any = owner.value
+    name: Any = key.value  # type: ignore[attr-defined]
+    if not owner.frozen and (type(name) is not str or not t.shim.has_unicode_keys(namespace)):
+        raise Opaque("a dict with keys that are not str")
+    if owner.frozen and any(type(known) not in PLAIN_TYPES for known in namespace):
+        raise Opaque("a dict with keys of other types")
+    found = namespace.get(name, ABSENT)
+    if found is ABSENT:
+        raise Opaque("KeyError")
+    if not owner.frozen:
+        base = t.state.base(owner)
+        fact = t.fact(base, "item", name)
+        if fact is not None:
+            return fact
+        if not promote.worth_promoting(found):
+            raise Opaque("a number in a dict that may change")
+        t.assume("item_is", (namespace, name, found))
+    return Constant(found, owner.static, owner.frozen or t.is_frozen(found))
+
+
+def _indexed(t: Tracer, owner: Tracker, kind: type, key: Tracker) -> Tracker:
+    if t.state.record(owner) is None and t.pending_on("item", None, t.state.base(owner)):
+        raise CommitFirst
+    type_ = str if kind is str else int if kind in (bytes, range) else None
+    if t.need_type(key) in (int, bool):
+        example = example_item(owner, key)
+        constant = isinstance(key, Constant) and isinstance(owner, Runtime) and kind in (list, tuple)
+        if constant and example is not MISSING:
+            assert isinstance(owner, Runtime) and isinstance(key, Constant)
+            return t.load("list_item", owner, (int(key.value),), example)  # type: ignore[call-overload]
+        return t.emit("item", (owner, key), None, type_, example)
+    if constant_slice(t, key) is not None or t.known_type(key) is slice:
+        return t.emit("item", (owner, key), None, kind, fresh=kind is list)
+    raise Opaque("an index of unknown type")
+
+
+def example_item(owner: Tracker, key: Tracker) -> object:
+    """The item met in the traced call, read without running user code."""
+    example: Any = owner.value if isinstance(owner, Constant) else getattr(owner, "example", MISSING)
+    index: Any = key.value if isinstance(key, Constant) else getattr(key, "example", MISSING)
+    if type(example) not in (list, tuple, str, bytes, range, dict) or index is MISSING:
+        return MISSING
+    if type(index) not in PLAIN_TYPES:
+        return MISSING
+    try:
+        return example[index]
+    except (IndexError, KeyError, TypeError):
+        return MISSING
+
+
+def dict_item(t: Tracer, owner: Tracker, key: Tracker) -> Tracker:
+    """An item of an exact dict by an exact str, on dicts whose keys are all str."""
+    assert isinstance(owner, Runtime)
+    if t.need_type(key) is not str:
+        raise Opaque("a dict by a key that is not a str")
+    base = t.state.base(owner)
+    name = key.value if isinstance(key, Constant) else None
+    fact = t.fact(base, "item", name)
+    if fact is not None and name is not None:
+        return fact
+    example = example_item(owner, key)
+    if name is not None and example is not MISSING:
+        loaded = t.load("item", owner, (name,), example)
+        t.learn(base, "item", name, loaded)
+        return loaded
+    need_unicode_keys(t, owner)
+    return t.emit("item", (owner, key), example=example)
+
+
+def need_unicode_keys(t: Tracer, owner: Runtime) -> None:
+    """Lookups by str run no code on a dict whose keys are all str."""
+    if owner.value in t.state.fresh and owner.value.type is dict:
+        return
+    if owner.example is not MISSING and not t.shim.has_unicode_keys(owner.example):
+        raise Opaque("a dict with keys that are not str")
+    base = t.state.base(owner)
+    if t.state.facts.get((base, "keys", "unicode")) is None:
+        t.test("unicode_keys", owner)
+        t.learn(base, "keys", "unicode", Constant(True))
+
+
+# -- stores ------------------------------------------------------------------------------------------
+
+
+def store(t: Tracer, owner: Tracker, key: Tracker, value: Tracker) -> bool:
+    """`owner[key] = value`. True: control was moved."""
+    owner, key = t.state.resolve(owner), t.state.resolve(key)
+    record = t.state.record(owner)
+    if isinstance(record, Sequence) and record.cls is list:
+        return _store_sequence(t, owner, record, key, value)
+    if isinstance(record, Mapping) and is_plain_key(key):
+        t.update(owner, with_item(record, key.value, value))  # type: ignore[attr-defined]
+        return False
+    kind = t.need_type(owner)
+    if kind is dict and isinstance(owner, Runtime):
+        return _store_dict(t, owner, key, value)
+    if kind is list and isinstance(owner, Runtime) and t.need_type(key) is int:
+        return _store_list(t, owner, key, value)
+    if kind is None or lookup.in_class(kind, "__setitem__") is ABSENT:
+        raise Opaque("item store to a value of unknown type")
+    t.assume_class(kind)
+    return call.invoke_special(t, kind, "__setitem__", [owner, key, value], Then("discard"), ())
+
+
+def with_item(record: Mapping, key: Any, value: Tracker) -> Mapping:
+    """The dict after a key was set; an equal key keeps its place and its object."""
+    place = record.find(key)
+    if place < 0:
+        return Mapping((*record.keys, key), (*record.values, value))
+    return Mapping(record.keys, (*record.values[:place], value, *record.values[place + 1 :]))
+
+
+def _store_sequence(t: Tracer, owner: Tracker, record: Sequence, key: Tracker, value: Tracker) -> bool:
+    if isinstance(key, Constant) and type(key.value) is int and -len(record.items) <= key.value < len(record.items):
+        items = list(record.items)
+        items[key.value] = value
+        t.update(owner, Sequence(list, tuple(items)))
+        return False
+    raise Opaque("item store by an index that is not known")
+
+
+def _store_dict(t: Tracer, owner: Runtime, key: Tracker, value: Tracker) -> bool:
+    if t.need_type(key) is not str:
+        raise Opaque("a dict by a key that is not a str")
+    base = t.state.base(owner)
+    name = key.value if isinstance(key, Constant) else None
+    if owner.value in t.state.fresh:
+        t.emit_fresh_effect("set_item", (owner, key, value))
+        t.escape(value)
+        t.wrote(base, "item", name, value)
+        return False
+    if name is None or owner.example is MISSING:
+        raise Opaque("item store whose old value is not known")
+    _require_inert_item(t, owner, base, name)
+    t.pend("set_item", (owner, key, value), None, f"dict[{name!r}] = ...")
+    t.wrote(base, "item", name, value)
+    return False
+
+
+def _require_inert_item(t: Tracer, owner: Runtime, base: Any, name: str) -> None:
+    fact = t.state.facts.get((base, "item", name))
+    if fact is not None:
+        if t.known_type(fact) not in PLAIN_TYPES:
+            raise Opaque("the overwritten item may have a finalizer")
+        need_unicode_keys(t, owner)
+        return
+    need_unicode_keys(t, owner)
+    example: Any = owner.example
+    if name in example:
+        old = dict_item(t, owner, Constant(name))
+        if t.need_type(old) not in PLAIN_TYPES:
+            raise Opaque("the overwritten item may have a finalizer")
+    else:
+        t.test("no_item", owner, (name,))
+
+
+def _store_list(t: Tracer, owner: Runtime, key: Tracker, value: Tracker) -> bool:
+    if not isinstance(key, Constant) or owner.value in t.state.fresh:
+        raise Opaque("item store by an index that is not known")
+    if t.pending_on("item", None, owner.value):
+        raise CommitFirst
+    old = _indexed(t, owner, list, key)
+    if t.need_type(old) not in PLAIN_TYPES:
+        raise Opaque("the overwritten item may have a finalizer")
+    t.pend("set_item", (owner, key, value), None, f"list[{key.value}] = ...")
+    return False
+
+
+def delete(t: Tracer, owner: Tracker, key: Tracker) -> bool:
+    """`del owner[key]`."""
+    owner, key = t.state.resolve(owner), t.state.resolve(key)
+    record = t.state.record(owner)
+    if isinstance(record, Mapping) and is_plain_key(key):
+        place = record.find(key.value)  # type: ignore[attr-defined]
+        if place < 0:
+            raise Opaque("KeyError")
+        keys = record.keys[:place] + record.keys[place + 1 :]
+        t.update(owner, Mapping(keys, record.values[:place] + record.values[place + 1 :]))
+        return False
+    raise Opaque("item delete")
