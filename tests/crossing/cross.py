@@ -30,8 +30,8 @@ def cross(code, one_in, seed):
     """The code object with a copy of its body that leaves now and then."""
     emitter, raw, choose = Emitter(code), read(code), random.Random(seed ^ len(code.co_code))
     labels = {index: emitter.label() for index in range(raw.prologue(), len(raw.opcodes))}
-    positions, pads = raw.positions(code), []
-    covers = dict(_covers(code, raw, labels, emitter, choose, pads))
+    targets = _handlers(emitter, raw, labels, choose)
+    covers, positions = _covers(code, raw, targets), raw.positions(code)
     for index, label in labels.items():
         emitter.position, emitter.handler = positions[index], covers.get(index)
         emitter.place(label)
@@ -40,15 +40,11 @@ def cross(code, one_in, seed):
             counts["exits"] += 1
         target = raw.targets[index]
         emitter.raw(raw.opcodes[index], raw.args[index], labels[target] if target >= 0 else None)
-    emitter.handler = None
-    for pad, offset in pads:
-        emitter.place(pad)
-        emitter.jump_original(offset)
+    _place_pads(emitter, raw, labels, targets)
     new = emitter.finish()
     verify(new)
     counts["codes"] += 1
     counts["instructions"] += len(raw.opcodes)
-    counts["handlers"] += len(pads)
     return new
 
 
@@ -57,15 +53,27 @@ def _may_leave(raw, index):
     return index > raw.prologue() and name not in BEFORE and (before, name) != ("END_FOR", "POP_TOP")
 
 
-def _covers(code, raw, labels, emitter, choose, pads):
+def _handlers(emitter, raw, labels, choose):
+    """Where each handler is: in the copy, or on a pad that leads to the original's."""
+    starts = {raw.index(region.target) for region in read_regions(emitter.code.co_exceptiontable)}
+    return {start: emitter.label() if choose.randrange(2) else labels[start] for start in sorted(starts)}
+
+
+def _covers(code, raw, targets):
+    covers = {}
     for region in read_regions(code.co_exceptiontable):
-        label = labels[raw.index(region.target)]
-        if choose.randrange(2):
-            label = emitter.label()
-            pads.append((label, region.target))
-        cover = Cover(label, region.depth, region.lasti)
-        for index in range(raw.index(region.start), raw.index(region.end)):
-            yield index, cover
+        cover = Cover(targets[raw.index(region.target)], region.depth, region.lasti)
+        covers.update(dict.fromkeys(range(raw.index(region.start), raw.index(region.end)), cover))
+    return covers
+
+
+def _place_pads(emitter, raw, labels, targets):
+    emitter.handler = None
+    for index, label in targets.items():
+        if label is not labels[index]:
+            emitter.place(label)
+            emitter.jump_original(raw.offsets[index])
+            counts["handlers"] += 1
 
 
 def cross_all(code, one_in, seed):

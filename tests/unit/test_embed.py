@@ -158,8 +158,8 @@ def deleting(a):
 
 
 def importing():
-    from os import path
     from collections import OrderedDict, namedtuple
+    from os import path
 
     return path.__name__, OrderedDict.__name__, namedtuple.__name__
 
