@@ -1,16 +1,23 @@
-"""From a call to a code object: interpret, optimise, generate."""
+"""From a call to a code object: interpret, optimise, generate. Read this first."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 
+from minijit import _shim
 from minijit._shim import Counter
+from minijit.codegen.lower import lower
+from minijit.codegen.runtime import Runtime
 from minijit.errors import Unsupported
+from minijit.frozen import is_frozen
+from minijit.interpreter.interpret import Outcome, World, interpret
 from minijit.interpreter.ir import Region
 from minijit.options import Options
+from minijit.originals import original_code
 
-__all__ = ["Product", "Request", "build"]
+__all__ = ["Product", "Request", "binds", "build", "trace"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,8 +43,53 @@ class Product:
 
     code: CodeType
     regions: tuple[Region, ...]
+    outcome: Outcome | None = None
 
 
 def build(request: Request) -> Product:
-    """Compile, or raise `Unsupported` when the function is to be left as it is."""
-    raise Unsupported("MJ001", "the compiler is not connected", filename=request.original.co_filename)
+    """Compile, or raise `Unsupported` when the function is to be left as it is.
+
+    An abort that came too often makes all entries anew, without the paths the original had to redo.
+    """
+    outcome = trace(request)
+    if not outcome.notes.gains():
+        raise Unsupported("MJ009", "nothing in it can be removed", filename=request.original.co_filename,
+                          line=request.original.co_firstlineno)
+    forbid_effects(request, outcome)
+    kept = () if request.event == "abort" else request.regions
+    regions = (*kept, outcome.region)
+    return Product(lower(regions, request.original, runtime(request.counter)), regions, outcome)
+
+
+def trace(request: Request) -> Outcome:
+    """Interpret the function on the arguments of the request; runs none of its code."""
+    world = World(
+        shim=_shim,
+        is_frozen=is_frozen,
+        original_code=original_code,
+        static=request.options.static,
+        pessimistic=request.event == "abort",
+    )
+    return interpret(request.function, request.original, request.arguments, world)
+
+
+def forbid_effects(request: Request, outcome: Outcome) -> None:
+    """`replay="error"`: a function that changes what others can see is not compiled."""
+    effects = [note for note in outcome.notes.of("effect") if note.text]
+    if request.options.replay == "error" and effects:
+        first = effects[0]
+        raise Unsupported("MJ008", str(first), filename=first.filename, line=first.position[0])
+
+
+def runtime(counter: Counter) -> Runtime:
+    """What generated code calls."""
+    return Runtime(_shim.Entry, _shim.Check, _shim.is_redo, counter)
+
+
+def binds(constant: object) -> Iterable[int]:
+    """Local slots that asking a guard for its truth stores into."""
+    if not isinstance(constant, (_shim.Entry, _shim.Check)):
+        return
+    for row in constant.tests or ():
+        if _shim.TESTS[str(row[0])][-1] == "destination":
+            yield row[-1]

@@ -32,7 +32,8 @@ RECURSION = 1
 STATIC_RECURSION = 24
 CALLEE_SIZE = 400
 GENERATOR, COROUTINE, ASYNC_GENERATOR, ITERABLE_COROUTINE = 0x20, 0x80, 0x200, 0x100
-FRAME_NAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack", "breakpoint"})
+FRAME_FUNCTIONS = frozenset({"locals", "vars", "dir", "eval", "exec", "breakpoint"})
+FRAME_ATTRIBUTES = frozenset({"_getframe", "currentframe", "_getframemodulename"})
 """Names by which a function may look at its own frame: such a function is not inlined."""
 
 Model = Callable[["Tracer", list[Tracker], Keywords, Then, Extras], bool]
@@ -187,7 +188,7 @@ def why_not_inlined(t: Tracer, code: CodeType, arguments: list[Tracker]) -> str 
     """The reason why a call of this code is not inlined, in a sentence; None if it is."""
     if code.co_flags & (COROUTINE | ASYNC_GENERATOR | ITERABLE_COROUTINE):
         return f"{code.co_qualname} is a coroutine function"
-    names = FRAME_NAMES.intersection(code.co_names)
+    names = frame_names(code)
     if names:
         return f"{code.co_qualname} uses {min(names)}"
     if len(code.co_code) > 2 * CALLEE_SIZE * 4:
@@ -199,6 +200,19 @@ def why_not_inlined(t: Tracer, code: CodeType, arguments: list[Tracker]) -> str 
     if active > (STATIC_RECURSION if static else RECURSION):
         return f"{code.co_qualname} is recursive"
     return None
+
+
+def frame_names(code: CodeType) -> set[str]:
+    """Globals and attributes of the code by which a frame may be looked at."""
+    if not (FRAME_FUNCTIONS | FRAME_ATTRIBUTES).intersection(code.co_names):
+        return set()
+    found = set(FRAME_ATTRIBUTES.intersection(code.co_names))
+    for inst in unit_of(code).decoded.instructions:
+        if inst.op == "LOAD_GLOBAL" and inst.arg[0] in FRAME_FUNCTIONS:
+            found.add(inst.arg[0])
+        elif inst.op in ("LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS") and inst.arg in FRAME_FUNCTIONS:
+            found.add(inst.arg)
+    return found
 
 
 def enter(

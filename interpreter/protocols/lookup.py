@@ -41,9 +41,16 @@ def after(cls: type, start: type, name: str) -> Any:
     return ABSENT
 
 
+GENERIC_GETATTRIBUTE = tuple(
+    kind.__getattribute__
+    for kind in (object, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, slice)
+)
+"""Builtin classes repeat the generic attribute read under their own name."""
+
+
 def plain_getattribute(cls: type) -> bool:
     """Whether attribute reads of instances follow the generic rules (a `__getattr__` may still follow)."""
-    return in_class(cls, "__getattribute__") is object.__getattribute__
+    return in_class(cls, "__getattribute__") in GENERIC_GETATTRIBUTE
 
 
 def plain_setattr(cls: type) -> bool:

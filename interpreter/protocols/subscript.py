@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from minijit.interpreter.protocols import call, lookup, promote
+from minijit.interpreter.protocols import call, lookup
 from minijit.interpreter.protocols.continuation import Extras, complete
 from minijit.interpreter.protocols.lookup import ABSENT
 from minijit.interpreter.signals import CommitFirst, KeyLocalNeeded, Opaque
@@ -138,8 +138,6 @@ def _constant_dict_item(t: Tracer, owner: Constant, key: Tracker) -> Tracker:
         fact = t.fact(base, "item", name)
         if fact is not None:
             return fact
-        if not promote.worth_promoting(found):
-            raise Opaque("a number in a dict that may change")
         t.assume("item_is", (namespace, name, found))
     return Constant(found, owner.static, owner.frozen or t.is_frozen(found))
 
