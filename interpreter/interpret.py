@@ -14,7 +14,7 @@ from minijit.interpreter.notes import Notes
 from minijit.interpreter.signals import CallForReal, KeyLocalNeeded, OverBudget
 from minijit.interpreter.snapshots import fill
 from minijit.interpreter.state import Frame, State, unbound_slots, unit_of
-from minijit.interpreter.tracer import Tracer, cell_slots
+from minijit.interpreter.tracer import Tracer
 from minijit.interpreter.trackers import MISSING, UNBOUND, Constant, Runtime, Tracker
 
 ATTEMPTS = 48
@@ -99,7 +99,7 @@ def entry_state(t: Tracer, arguments: Sequence[object], world: World) -> tuple[S
     root = Frame(unit, Constant(t.function), unbound_slots(code))
     root.pc = unit.decoded.prologue
     state = State([root], None)  # type: ignore[arg-type]
-    cells = cell_slots(code)
+    cells = unit.cells
     slots: list[tuple[int, Value]] = []
     closure = t.function.__closure__ or ()
     free_start = len(root.locals) - len(closure)

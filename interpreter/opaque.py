@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from minijit.interpreter.instruction import Instruction
-
-if TYPE_CHECKING:
-    from minijit.interpreter.tracer import Tracer
+from minijit.interpreter.opcodes import NULL_BELOW
+from minijit.interpreter.tracer import Tracer
+from minijit.interpreter.trackers import NULL_SLOT, Runtime
 
 EFFECTS: dict[str, tuple[Callable[[Any], int], int]] = {
-    "LOAD_GLOBAL": (lambda arg: 0, 1),
     "LOAD_NAME": (lambda arg: 0, 1),
     "LOAD_DEREF": (lambda arg: 0, 1),
     "LOAD_ATTR": (lambda arg: 1, 1),
-    "LOAD_METHOD": (lambda arg: 1, 2),
     "STORE_ATTR": (lambda arg: 2, 0),
     "DELETE_ATTR": (lambda arg: 1, 0),
     "STORE_GLOBAL": (lambda arg: 1, 0),
@@ -25,7 +23,6 @@ EFFECTS: dict[str, tuple[Callable[[Any], int], int]] = {
     "STORE_DEREF": (lambda arg: 1, 0),
     "DELETE_DEREF": (lambda arg: 0, 0),
     "LOAD_SUPER_ATTR": (lambda arg: 3, 1),
-    "LOAD_SUPER_METHOD": (lambda arg: 3, 2),
     "BINARY_OP": (lambda arg: 2, 1),
     "UNARY_OP": (lambda arg: 1, 1),
     "COMPARE_OP": (lambda arg: 2, 1),
@@ -64,28 +61,54 @@ EFFECTS: dict[str, tuple[Callable[[Any], int], int]] = {
 }
 """Neutral opcode -> how many it pops (by its argument), how many it pushes."""
 
-SPREADING = {"LIST_APPEND", "SET_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE", "MAP_ADD"}
+SPREADING = ("LIST_APPEND", "SET_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE", "MAP_ADD")
 """Opcodes that change the container `arg` deep in the stack in place: all above is handed over."""
 
 
 def run_original(t: Tracer, inst: Instruction, reason: str) -> None:
     """Run the instruction as it is, or leave compiled code where that can't be."""
-    if inst.op == "UNPACK_SEQUENCE":
-        t.original(inst, 1, inst.arg, reason)
-    elif inst.op == "UNPACK_EX":
-        t.original(inst, 1, inst.arg[0] + inst.arg[1] + 1, reason)
-    elif inst.op in SPREADING:
-        _spread(t, inst, reason)
+    special = SPECIAL.get(inst.op)
+    if special is not None:
+        special(t, inst, reason)
     elif inst.op in EFFECTS:
         pops, pushes = EFFECTS[inst.op]
-        if inst.op == "LOAD_GLOBAL" and inst.arg[1]:
-            t.leave(reason)
-            return
         t.original(inst, pops(inst.arg), pushes, reason)
     else:
         t.leave(reason)
         return
     t.frame.pc += 1
+
+
+def _unpack(t: Tracer, inst: Instruction, reason: str) -> None:
+    t.original(inst, 1, inst.arg, reason)
+
+
+def _unpack_rest(t: Tracer, inst: Instruction, reason: str) -> None:
+    t.original(inst, 1, inst.arg[0] + inst.arg[1] + 1, reason)
+
+
+def _load_method(t: Tracer, inst: Instruction, reason: str) -> None:
+    """Read as a plain attribute: what LOAD_METHOD pushes may be a NULL, which is no value."""
+    owner = t.peek()
+    t.operand(owner)
+    deliver = t.before_opaque()
+    t.pop()
+    result = t.opaque_value("attr", (owner,), inst.arg, deliver, reason, inst)
+    _beside_null(t, result)
+
+
+def _load_global(t: Tracer, inst: Instruction, reason: str) -> None:
+    name, push_null = inst.arg
+    result = t.opaque_value("global", (), name, t.before_opaque(), reason, inst)
+    if push_null:
+        _beside_null(t, result)
+    else:
+        t.push(result)
+
+
+def _beside_null(t: Tracer, result: Runtime) -> None:
+    for tracker in (NULL_SLOT, result) if NULL_BELOW else (result, NULL_SLOT):
+        t.push(tracker)
 
 
 def _spread(t: Tracer, inst: Instruction, reason: str) -> None:
@@ -97,3 +120,13 @@ def _spread(t: Tracer, inst: Instruction, reason: str) -> None:
     for place, tracker in enumerate(kept):
         if t.state.record(tracker) is None:
             t.frame.stack[place - len(kept)] = t.state.resolve(tracker)
+
+
+SPECIAL: dict[str, Callable[[Tracer, Instruction, str], None]] = {
+    **dict.fromkeys(SPREADING, _spread),
+    "UNPACK_SEQUENCE": _unpack,
+    "UNPACK_EX": _unpack_rest,
+    "LOAD_METHOD": _load_method,
+    "LOAD_GLOBAL": _load_global,
+}
+"""Opcodes whose results are not simply a number of values on top."""

@@ -15,11 +15,12 @@ from minijit.interpreter.trackers import DEAD, UNBOUND, Constant, Record, Runtim
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unit:
-    """A code object with what is known of it statically."""
+    """A code object with what is known of it statically; `cells` is the bit set of slots that hold cells."""
 
     code: CodeType
     decoded: Decoded
     flow: Flow
+    cells: int
 
 
 class CodeKey:
@@ -37,10 +38,27 @@ class CodeKey:
         return isinstance(other, CodeKey) and other.code is self.code
 
 
+def cell_slots(code: CodeType) -> int:
+    """Bit set of the slots that hold cells once the prologue has run."""
+    names = code.co_varnames
+    bits = 0
+    extra = len(names)
+    for name in code.co_cellvars:
+        if name in names:
+            bits |= 1 << names.index(name)
+        else:
+            bits |= 1 << extra
+            extra += 1
+    for _ in code.co_freevars:
+        bits |= 1 << extra
+        extra += 1
+    return bits
+
+
 @lru_cache(maxsize=512)
 def _unit(key: CodeKey) -> Unit:
     decoded = decode(key.code)
-    return Unit(key.code, decoded, analyse(decoded))
+    return Unit(key.code, decoded, analyse(decoded), cell_slots(key.code))
 
 
 def unit_of(code: CodeType) -> Unit:
@@ -106,9 +124,9 @@ class Frame:
 
     def bury_dead(self) -> None:
         """Forget locals that can't be read any more."""
-        live = self.unit.flow.live[self.pc]
+        live = self.unit.flow.live[self.pc] | self.unit.cells
         for slot, tracker in enumerate(self.locals):
-            if tracker is not DEAD and not live >> slot & 1 and slot < self.unit.code.co_nlocals:
+            if tracker is not DEAD and not live >> slot & 1:
                 self.locals[slot] = DEAD
 
 

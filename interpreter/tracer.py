@@ -544,6 +544,21 @@ class Tracer:
             self.state.owned.add(value)
             self.push(Runtime(value))
 
+    def opaque_value(
+        self, opcode: str, operands: tuple[Tracker, ...], payload: object, deliver: Deliver, reason: str, inst: Instruction
+    ) -> Runtime:
+        """An operation in the place of an instruction that may run any code; `before_opaque` came first."""
+        self.notes.opaque(self.position, inst, reason)
+        sources = tuple(self.operand(tracker) for tracker in operands)
+        value = self.new_value()
+        self.block.operations.append(
+            Operation(opcode, sources, payload, (value,), deliver, self.position, effect=True)
+        )
+        self.forget_world()
+        self.state.stale = True
+        self.state.owned.add(value)
+        return Runtime(value)
+
     def end(self, terminator: Terminator) -> None:
         """Close the block."""
         self.block.terminator = terminator
@@ -595,24 +610,7 @@ def same(left: Tracker, right: Tracker) -> bool:
 
 def is_cell_slot(frame: Frame, slot: int) -> bool:
     """Whether the slot of the code holds a cell."""
-    return cell_slots(frame.unit.code) >> slot & 1 == 1
-
-
-def cell_slots(code: CodeType) -> int:
-    """Bit set of the slots that hold cells once the prologue has run."""
-    names = code.co_varnames
-    bits = 0
-    extra = len(names)
-    for name in code.co_cellvars:
-        if name in names:
-            bits |= 1 << names.index(name)
-        else:
-            bits |= 1 << extra
-            extra += 1
-    for _ in code.co_freevars:
-        bits |= 1 << extra
-        extra += 1
-    return bits
+    return frame.unit.cells >> slot & 1 == 1
 
 
 def reachable_values(state: State) -> set[Value]:
