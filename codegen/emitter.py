@@ -9,7 +9,7 @@ import opcode as cpython
 from collections.abc import Callable
 from types import CodeType
 
-from minijit.codegen.buffer import Buffer, Label, Original, Resolve, survives
+from minijit.codegen.buffer import Buffer, Cover, Emitted, Label, Original, Resolve, Target, survives
 from minijit.codegen.layout import lay_out
 from minijit.interpreter.exception_table import Region, covering
 from minijit.interpreter.opcodes import OPCODE, VERSION
@@ -45,6 +45,14 @@ LOAD_FAST_CHECK = OPCODE.get("LOAD_FAST_CHECK", OPCODE["LOAD_FAST"])
 NULL_BELOW = VERSION < (3, 13)
 TO_BOOL = OPCODE.get("TO_BOOL")
 FOR_ITER_END = {(3, 11): (), (3, 12): ("END_FOR",), (3, 13): ("END_FOR", "POP_TOP")}[VERSION]
+FRAME_ENTERING = frozenset(
+    OPCODE[name]
+    for name in ("CALL", "CALL_KW", "CALL_FUNCTION_EX", "LOAD_ATTR", "BINARY_SUBSCR", "FOR_ITER", "SEND")
+    if VERSION == (3, 13)
+)
+"""May enter a frame without recursion; what is raised there is looked up one code unit before them on 3.13."""
+
+HARMLESS = frozenset(OPCODE[name] for name in ("LOAD_FAST", "LOAD_CONST", "PUSH_NULL", "STORE_FAST", "COPY", "NOP"))
 FORWARD_FORM = {
     OPCODE[name]: OPCODE[name.replace("BACKWARD", "FORWARD")] for name in OPCODE if name.startswith("POP_JUMP_BACKWARD")
 }
@@ -62,6 +70,21 @@ class Emitter(Buffer):
     def __init__(self, code: CodeType) -> None:
         super().__init__(code)
         self._loop_ends: list[tuple[Label, Label]] = []
+
+    def emit(self, opcode: int, arg: int = 0, target: Target = None) -> Emitted:
+        """Append one instruction at the current position, under the current handler."""
+        if opcode in FRAME_ENTERING and self.emitted:
+            self._cover_before(self.emitted[-1])
+        return super().emit(opcode, arg, target)
+
+    def _cover_before(self, before: Emitted) -> None:
+        """Let the instruction before have the same handler as the next one: one that can't raise, or a NOP."""
+        if before.handler is self.handler or isinstance(before.handler, Cover) or isinstance(self.handler, Cover):
+            return
+        if before.opcode in HARMLESS:
+            before.handler = self.handler
+        else:
+            super().emit(OPCODE["NOP"])
 
     def _op(self, name: str, arg: int = 0) -> None:
         self.emit(OPCODE[name], arg)
