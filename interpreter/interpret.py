@@ -11,7 +11,8 @@ from minijit.errors import Unsupported
 from minijit.interpreter.ir import Region, Value
 from minijit.interpreter.machine import interpret_once
 from minijit.interpreter.notes import Notes
-from minijit.interpreter.signals import CallForReal, KeyLocalNeeded, OverBudget
+from minijit.interpreter.protocols.call import frame_names
+from minijit.interpreter.signals import CallForReal, KeyLocalNeeded, Opaque, OverBudget
 from minijit.interpreter.snapshots import fill
 from minijit.interpreter.state import Frame, State, unbound_slots, unit_of
 from minijit.interpreter.tracer import Tracer
@@ -56,6 +57,9 @@ def interpret(function: FunctionType, code: CodeType, arguments: Sequence[object
     """
     if code.co_flags & GENERATOR_KINDS:
         raise refusal(code, "MJ011", "a generator or coroutine function")
+    names = frame_names(code)
+    if names:
+        raise refusal(code, "MJ003", f"the function uses {min(names)}")
     blocked: dict[int, str] = {}
     key_locals: set[tuple[int, int]] = set()
     steps = 0
@@ -71,6 +75,8 @@ def interpret(function: FunctionType, code: CodeType, arguments: Sequence[object
             if signal.key in key_locals:
                 raise refusal(code, "MJ004", "static data is walked without end") from None
             key_locals.add(signal.key)
+        except Opaque as signal:
+            raise refusal(code, "MJ012", signal.reason) from None
         except OverBudget as signal:
             raise refusal(code, "MJ004", f"over budget: {signal}") from None
         else:

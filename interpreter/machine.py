@@ -9,7 +9,7 @@ from minijit.interpreter.instruction import Instruction
 from minijit.interpreter.ir import Block, Branch, Edge, Jump, Next, Region
 from minijit.interpreter.join import join
 from minijit.interpreter.opaque import run_original
-from minijit.interpreter.signals import CallForReal, CommitFirst, Opaque, OverBudget
+from minijit.interpreter.signals import CallForReal, CommitFirst, Leave, Opaque, OverBudget
 from minijit.interpreter.protocols.continuation import complete
 from minijit.interpreter.state import State, Then
 from minijit.interpreter.tracer import Tracer
@@ -163,28 +163,44 @@ class Machine:
         try:
             if root and frame.pc in t.blocked and inst.op in dispatch.CALLING:
                 raise Opaque(t.blocked[frame.pc])
-            self._attempt(inst, saved)
+            self._attempt(inst, saved, root)
         except Opaque as opaque:
-            if not root or not t.in_root:
-                if self._is_side_path():
-                    t.leave(opaque.reason)
-                    return
+            if root and t.in_root:
+                frame.stack[:] = saved
+                self._run_original(inst, saved, opaque.reason)
+            elif self._is_side_path():
+                t.exit(opaque.reason)
+            else:
                 raise CallForReal(t.blame(), opaque.reason) from None
-            frame.stack[:] = saved
-            run_original(t, inst, opaque.reason)
+        except Leave as leave:
+            self._leave(root, saved, leave.reason)
+
+    def _run_original(self, inst: Instruction, saved: list[Any], reason: str) -> None:
+        try:
+            run_original(self.t, inst, reason)
+        except Leave as leave:
+            self._leave(True, saved, leave.reason)
+
+    def _leave(self, root: bool, saved: list[Any], reason: str) -> None:
+        """An instruction of the root frame is left before it begins; one inside a call is done again."""
+        t = self.t
+        if root and t.in_root:
+            t.frame.stack[:] = saved
+            t.commit()
+        t.exit(reason)
 
     def _is_side_path(self) -> bool:
         """Inside a call, past a branch: this path is taken to be rare, and redone by the original."""
         return not self.t.pessimistic and any(frame.branched for frame in self.t.state.frames[1:])
 
-    def _attempt(self, inst: Instruction, saved: list[Any]) -> None:
+    def _attempt(self, inst: Instruction, saved: list[Any], root: bool) -> None:
         t = self.t
         frame = t.frame
         for _ in range(3):
             try:
                 moved = dispatch.HANDLERS[inst.op](t, inst)
             except CommitFirst:
-                if not t.in_root:
+                if not root or not t.in_root:
                     raise CallForReal(t.blame(), "reads what the call may have changed") from None
                 frame.stack[:] = saved
                 t.commit()
@@ -227,8 +243,13 @@ class Machine:
         for state, following, result in ((body, then, item), (over, done, Constant(None))):
             t.state, t.block, t.open = state, t.new_block(), True
             block = t.block
-            if not complete(t, following, extras, result):
-                t.frame.pc += 1
+            try:
+                if not complete(t, following, extras, result):
+                    t.frame.pc += 1
+            except Leave as leave:
+                if t.state.stale:
+                    raise CallForReal(t.blame(), leave.reason) from None
+                t.exit(leave.reason)
             if t.open:
                 t.end(Jump(self.goto(t.state)))
             edges.append(Edge(block))

@@ -174,12 +174,26 @@ def exception(t: Tracer, number: int, record: Exception_) -> Runtime:
 
 def iterator(t: Tracer, number: int, record: Iterator) -> Runtime:
     """A new iterator, moved to where the virtual one stands."""
-    if record.step != 1 or record.index < 0:
-        raise Opaque("an iterator that can't be rebuilt escapes")
-    whole = t.emit("iter", (record.source,), fresh=True)
-    if record.index:
+    source = Constant(record.origin) if record.origin is not None else t.state.resolve(record.source)
+    if record.index < 0:
+        source = emptied(t, source)
+    whole = t.emit("iter", (source,), fresh=True)
+    walked = t.known_type(source)
+    if record.index > 0 and walked in (list, tuple):
         t.emit("call_method", (whole, Constant(record.index)), ("__setstate__", ()))
+    elif record.index > 0:
+        for _ in range(record.index):
+            t.emit("call", (Constant(next), whole), ())
     return _done(t, number, whole)
+
+
+def emptied(t: Tracer, source: Tracker) -> Tracker:
+    """An empty container whose iterator is like an exhausted one of the source's."""
+    kind = t.known_type(source)
+    empty = {list: t.virtual(Sequence(list, ())), dict: t.virtual(Mapping((), ())), tuple: Constant(())}
+    if kind not in empty:
+        raise Opaque("an exhausted iterator that can't be rebuilt escapes")
+    return empty[kind]
 
 
 def enumerate_(t: Tracer, number: int, record: Enumerate) -> Runtime:

@@ -61,7 +61,7 @@ EFFECTS: dict[str, tuple[Callable[[Any], int], int]] = {
 }
 """Neutral opcode -> how many it pops (by its argument), how many it pushes."""
 
-SPREADING = ("LIST_APPEND", "SET_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE", "MAP_ADD")
+SPREADING = ("LIST_APPEND", "SET_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "MAP_ADD")
 """Opcodes that change the container `arg` deep in the stack in place: all above is handed over."""
 
 
@@ -117,9 +117,9 @@ def _spread(t: Tracer, inst: Instruction, reason: str) -> None:
     depth = inst.arg + extra
     kept = [t.state.resolve(x) for x in t.frame.stack[-depth:-extra]]
     t.original(inst, depth, depth - extra, reason)
-    for place, tracker in enumerate(kept):
-        if t.state.record(tracker) is None:
-            t.frame.stack[place - len(kept)] = t.state.resolve(tracker)
+    for place, tracker in enumerate(kept, len(t.frame.stack) - len(kept)):
+        t.state.owned.discard(t.frame.stack[place].value)  # type: ignore[attr-defined]
+        t.frame.stack[place] = t.state.resolve(tracker)
 
 
 SPECIAL: dict[str, Callable[[Tracer, Instruction, str], None]] = {

@@ -19,6 +19,14 @@ class CommitFirst(Signal):
     """The running instruction must not see pending effects: commit, then interpret it again."""
 
 
+class Leave(Signal):
+    """Compiled code ends here: the original goes on, or does it again from the last commit point."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 class CallForReal(Signal):
     """What the root frame's instruction at `pc` inlines needs a real frame: start again without."""
 

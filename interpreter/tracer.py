@@ -27,7 +27,7 @@ from minijit.interpreter.ir import (
     Value,
 )
 from minijit.interpreter.notes import Notes
-from minijit.interpreter.signals import CallForReal, CommitFirst, Opaque, OverBudget
+from minijit.interpreter.signals import CallForReal, CommitFirst, Leave, Opaque, OverBudget
 from minijit.interpreter.state import Draft, Frame, Pending, State
 from minijit.interpreter.trackers import (
     DEAD,
@@ -516,6 +516,16 @@ class Tracer:
             self.block.operations.append(Operation("drop", (value,), None, (), None, self.position, effect=True))
             state.owned.discard(value)
 
+    def settle_deaths(self) -> None:
+        """If something that may have a finalizer has just become unreachable, it dies here and now."""
+        state = self.state
+        if not state.owned or not self.in_root or state.owned <= reachable_values(state):
+            return
+        self.flush()
+        self.drop_unreachable()
+        self.forget_world()
+        state.stale = True
+
     def before_opaque(self) -> Deliver:
         """Commit; what follows may run any code, in the root frame."""
         if not self.in_root:
@@ -565,9 +575,11 @@ class Tracer:
         self.open = False
 
     def leave(self, reason: str) -> None:
-        """Go on in the original: from here in the root frame, else from the last commit point."""
-        if self.in_root:
-            self.commit()
+        """Go on in the original: from this instruction in the root frame, else from the last commit point."""
+        raise Leave(reason)
+
+    def exit(self, reason: str) -> None:
+        """Close the block by going to the last commit point in the original."""
         self.state.snapshot.used = True
         self.notes.left(self.position, reason)
         self.end(Exit(self.state.snapshot.snapshot, reason, self.position))

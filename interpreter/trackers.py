@@ -261,20 +261,28 @@ class Exception_(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Iterator(Record):
-    """A walk over a virtual or constant sequence; `index` is the next position, -1 exhausted."""
+    """A walk over a virtual or constant sequence; `index` is the next position, -1 exhausted.
+
+    `length` is that of a dict when the walk began; `origin` the real container where `source` is a copy of it.
+    """
 
     source: Tracker
     index: int
-    step: int = 1
+    length: int = 1
+    origin: object = None
+
+    def moved(self, index: int) -> Iterator:
+        """The same walk at another position."""
+        return Iterator(self.source, index, self.length, self.origin)
 
     def parts(self) -> tuple[Tracker, ...]:
         return (self.source,)
 
     def shape(self) -> tuple[Any, ...]:
-        return (Iterator, self.index, self.step)
+        return (Iterator, self.index, self.length, id(self.origin))
 
     def rebuilt(self, parts: tuple[Tracker, ...]) -> Record:
-        return Iterator(parts[0], self.index, self.step)
+        return Iterator(parts[0], self.index, self.length, self.origin)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -198,7 +198,7 @@ def _walked(t: Tracer, source: Tracker) -> tuple[Tracker, ...] | None:
     items = items_of(t, record.source)
     if items is None:
         return None
-    t.update(source, Iterator(record.source, -1, record.step))
+    t.update(source, record.moved(-1))
     return items[record.index :] if record.index >= 0 else ()
 
 

@@ -57,6 +57,7 @@ def keep_alive(t: Tracer, slot: int, tracker: Tracker) -> None:
     keep = isinstance(tracker, Runtime) and not is_inert(t, tracker)
     replaced = old is DEAD or not (old is UNBOUND or same(old, tracker) or is_inert(t, old))
     if not keep and not replaced:
+        t.settle_deaths()
         return
     if t.state.record(tracker) is not None or tracker is NULL_SLOT or tracker is UNBOUND:
         if old is DEAD:
@@ -66,8 +67,11 @@ def keep_alive(t: Tracer, slot: int, tracker: Tracker) -> None:
         t.pend("set_local", (tracker,), slot, "")
     if replaced:
         t.flush()
+        t.drop_unreachable()
         t.forget_world()
         t.state.stale = True
+    else:
+        t.settle_deaths()
 
 
 @ops("DELETE_FAST")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from minijit.interpreter.family import Family
 from minijit.interpreter.instruction import Instruction
 from minijit.interpreter.tracer import Tracer
-from minijit.interpreter.trackers import NULL_SLOT, Constant
+from minijit.interpreter.trackers import NULL_SLOT, Constant, Runtime
 
 ops = Family("stack")
 
@@ -30,7 +30,11 @@ def load_assertion_error(t: Tracer, inst: Instruction) -> None:
 @ops("POP_TOP", "END_FOR")
 def pop_top(t: Tracer, inst: Instruction) -> None:
     """(value --)"""
-    t.frame.stack.pop()
+    dropped = t.frame.stack.pop()
+    if t.state.owned:
+        if isinstance(dropped, Runtime) and t.block.operations and dropped.value in t.block.operations[-1].results:
+            t.state.owned.discard(dropped.value)
+        t.settle_deaths()
 
 
 @ops("COPY")

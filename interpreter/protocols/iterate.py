@@ -104,7 +104,7 @@ def _start_view(t: Tracer, view: Tracker, record: View, then: Then, extras: Extr
             if not source.frozen:
                 t.assume("dict_items", (whole, tuple(whole), tuple(whole.values())))
             items = source.derived(tuple(getattr(whole, record.pick)()))
-            return complete(t, then, extras, t.virtual(Iterator(items, 0)))
+            return complete(t, then, extras, t.virtual(Iterator(items, 0, 1, getattr(whole, record.pick)())))
     example = getattr(source, "value" if isinstance(source, Constant) else "example", MISSING)
     seen = getattr(example, record.pick)() if type(example) is dict else MISSING
     kind = type(getattr({}, record.pick)())
@@ -149,9 +149,9 @@ def constant_walk(t: Tracer, source: Constant) -> Tracker | None:
         if kind is list:
             return None
         t.assume("dict_items", (value, tuple(value), tuple(value.values())))
-        return t.virtual(Iterator(source.derived(tuple(value)), 0))
+        return t.virtual(Iterator(source.derived(tuple(value)), 0, 1, value))
     if kind in (list, dict) and len(value) <= 4096:
-        return t.virtual(Iterator(source.derived(tuple(value)), 0))
+        return t.virtual(Iterator(source.derived(tuple(value)), 0, 1, value))
     return None
 
 
@@ -178,19 +178,19 @@ def _advance_iterator(t: Tracer, walk: Tracker, record: Iterator, item: Then, do
     if isinstance(found, Sequence):
         items: tuple[Tracker, ...] = found.items
     elif isinstance(found, Mapping):
-        if len(found.keys) != record.step:
+        if len(found.keys) != record.length:
             raise Opaque("dictionary changed size during iteration")
         items = tuple(Constant(key) for key in found.keys)
     elif isinstance(found, View):
-        items = _view_items(t, found, record.step)
+        items = _view_items(t, found, record.length)
     elif isinstance(source, Constant):
         items = tuple(source.derived(part) for part in source.value)  # type: ignore[attr-defined]
     else:
         raise Opaque("the walked sequence has become real")
     if not 0 <= record.index < len(items):
-        t.update(walk, Iterator(record.source, -1, record.step))
+        t.update(walk, record.moved(-1))
         return complete(t, done, extras, Constant(None))
-    t.update(walk, Iterator(record.source, record.index + 1, record.step))
+    t.update(walk, record.moved(record.index + 1))
     t.notes.add("folded", t.position, "a loop step over something known")
     return complete(t, item, extras, items[record.index])
 
