@@ -99,12 +99,15 @@ class RegionLowering:
         """Ask the entry, then put constants and arguments that need a temporary into theirs."""
         emitter, plan, runtime = self.emitter, self.plan, self.runtime
         self.start(NO_POSITION, None)
-        lines = plan.region.entry_tests
-        emitter.load_const_later(lambda resolve: runtime.entry(self.rows(lines, resolve), runtime.counter, last))
+        lines, preloads = plan.region.entry_tests, plan.preloads
+
+        def entry(resolve: Resolve) -> object:
+            """The guard also puts constants that operations want in a slot where they belong."""
+            constants = tuple(("constant", value, resolve(slot)) for value, slot in preloads)
+            return runtime.entry(self.rows(lines, resolve) + constants, runtime.counter, last)
+
+        emitter.load_const_later(entry)
         emitter.pop_jump_if_false(after)
-        for operand, slot in plan.preloads:
-            self.load(operand)
-            emitter.store_fast(slot)
         for original, slot in plan.copies:
             emitter.load_fast(original)
             emitter.store_fast(slot)

@@ -23,6 +23,7 @@ from minijit.interpreter.ir import (
     Operand,
     Operation,
     Region,
+    Return,
     Terminator,
     Value,
 )
@@ -153,6 +154,20 @@ def is_trivial(block: Block) -> bool:
     return not block.operations and not block.parameters and isinstance(terminator, Jump) and not terminator.backward
 
 
+def duplicate_returns(region: Region) -> None:
+    """A jump to a block that only returns is that return: no value has to meet another in a slot."""
+    for block in region.blocks:
+        jump = block.terminator
+        if not isinstance(jump, Jump):
+            continue
+        target = jump.target.block
+        if isinstance(target.terminator, Return) and not target.operations:
+            mapping = dict(zip(target.parameters, jump.target.arguments, strict=True))
+            value = target.terminator.value
+            returned = mapping.get(value, value) if isinstance(value, Value) else value
+            block.terminator = Return(returned, target.terminator.position)
+
+
 def merge_blocks(region: Region) -> None:
     """Append a block to its only predecessor when that one just jumps to it."""
     counts = {number: len(found) for number, found in predecessors(region).items()}
@@ -278,6 +293,7 @@ PASSES: tuple[Pass, ...] = (
     remove_constant_parameters,
     remove_unused_parameters,
     thread_jumps,
+    duplicate_returns,
     remove_unreachable_blocks,
     merge_blocks,
     simplify_branches,

@@ -62,9 +62,9 @@ class Plan:
         return [self.temporaries[number] for number in dict.fromkeys([*numbers, *built])]
 
     @property
-    def preloads(self) -> list[tuple[Operand, int]]:
+    def preloads(self) -> list[tuple[object, int]]:
         """Constants to be stored at entry, with their slots."""
-        return [(constant, self.slot(constant)) for constant in self.constants.values()]
+        return [(constant.value, self.slot(constant)) for constant in self.constants.values()]
 
     @property
     def copies(self) -> list[tuple[int, int]]:

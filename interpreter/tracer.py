@@ -344,12 +344,29 @@ class Tracer:
             self.state.assumed.add(key)
 
     def _check(self, line: Test) -> None:
+        """Ask as early in the block as may be: between commit points memory stays as it is.
+
+        Only effects, and the making of what is asked about, hold a check back.
+        """
         subjects = (line.subject,) if line.subject is not None else ()
-        others = tuple(item for item in line.payload if isinstance(item, Value))
+        asked = subjects + tuple(item for item in line.payload if isinstance(item, Value))
         results = (line.result,) if line.result is not None else ()
-        self.block.operations.append(
-            Operation("check", subjects + others, (line,), results, self.abort(), self.position)
-        )
+        abort = self.abort()
+        operations = self.block.operations
+        place = len(operations)
+        while place and not operations[place - 1].effect:
+            before = operations[place - 1]
+            if before.opcode == "check" and same_exit(before, abort):
+                assert isinstance(before.payload, tuple)
+                before.payload = (*before.payload, line)
+                before.operands += tuple(value for value in asked if value not in before.results)
+                before.results += results
+                return
+            if any(value in before.results for value in asked):
+                break
+            place -= 1
+        check = Operation("check", asked, (line,), results, abort, self.position)
+        operations.insert(place, check)
 
     def assume_class(self, cls: type) -> None:
         """The class and its bases stay as they are."""
@@ -583,6 +600,12 @@ class Tracer:
         self.state.snapshot.used = True
         self.notes.left(self.position, reason)
         self.end(Exit(self.state.snapshot.snapshot, reason, self.position))
+
+
+def same_exit(operation: Operation, abort: Abort | None) -> bool:
+    """Whether an operation's failure goes to the same snapshot."""
+    failure = operation.failure
+    return isinstance(failure, Abort) and abort is not None and failure.snapshot is abort.snapshot
 
 
 def forget(state: State) -> None:

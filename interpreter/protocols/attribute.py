@@ -74,7 +74,8 @@ def _load_instance(
 ) -> bool:
     if not lookup.plain_getattribute(cls):
         raise Opaque(f"{cls.__name__} has a __getattribute__ of its own")
-    t.assume_class(cls)
+    if not (isinstance(owner, Constant) and owner.frozen):
+        t.assume_class(cls)
     found = lookup.in_class(cls, name)
     if found is not ABSENT and is_data_descriptor(found):
         return _through_descriptor(t, owner, cls, found, name, then, extras, absent)
@@ -186,7 +187,9 @@ def _through_descriptor(
 
 
 def _bound(t: Tracer, owner: Tracker, cls: type, found: Any, name: str) -> Tracker:
-    return t.virtual(Method(Constant(found), owner))
+    """The class of a frozen object is reached by it, and so is covered by the promise."""
+    frozen = isinstance(owner, Constant) and owner.frozen
+    return t.virtual(Method(Constant(found, frozen=frozen), owner))
 
 
 def _static(t: Tracer, owner: Tracker, cls: type, found: Any, name: str) -> Tracker:

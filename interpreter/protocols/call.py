@@ -139,7 +139,8 @@ def _call_function(
     then: Then, extras: Extras,
 ) -> bool:
     code = t.original_code(function)
-    t.assume("function", (function, function.__code__, function.__defaults__, function.__kwdefaults__))
+    if not tracker.frozen:
+        t.assume("function", (function, function.__code__, function.__defaults__, function.__kwdefaults__))
     defaults = [Constant(value) for value in function.__defaults__ or ()]
     kwdefaults: dict[str, Tracker] = {}
     for name, value in (function.__kwdefaults__ or {}).items():

@@ -19,6 +19,7 @@
     ROW(LIST_ITEM, "list_item", "LND") \
     ROW(LEN, "len", "LN") \
     ROW(CELL, "cell", "CD") \
+    ROW(CONSTANT, "constant", "OD") \
     ROW(CELL_IS, "cell_is", "CO") \
     ROW(VERSION, "version", "TN") \
     ROW(GLOBAL_IS, "global_is", "dSO") \
@@ -329,6 +330,8 @@ ask_constant(Test *test, PyObject **locals)
     case TEST_CELL:
         value = ((PyCellObject *)subject)->ob_ref;
         return value != NULL && load(locals, test->slots[0], value);
+    case TEST_CONSTANT:
+        return load(locals, test->slots[0], subject);
     case TEST_CELL_IS:
         return ((PyCellObject *)subject)->ob_ref == test->objects[1];
     case TEST_VERSION:
