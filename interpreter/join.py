@@ -28,7 +28,7 @@ from minijit.interpreter.trackers import (
 
 if TYPE_CHECKING:
     from minijit.interpreter.tracer import Tracer
-    from minijit.interpreter.versions import Version
+    from minijit.interpreter.versions import Incoming, Version
 
 Path = tuple[Any, ...]
 
@@ -157,6 +157,8 @@ def join(t: Tracer, version: Version) -> tuple[State, tuple[Any, ...], list[Valu
     Returns the entry state, its signature and the block parameters.
     """
     arrivals = list(version.incoming.values())
+    if len(arrivals) == 1 and not (version.sticky or version.loop or version.commit):
+        return _pass_on(t, version, arrivals[0])
     for arrival in arrivals:
         arrival.block.operations.clear()
     states = [arrival.state.clone() for arrival in arrivals]
@@ -176,6 +178,14 @@ def join(t: Tracer, version: Version) -> tuple[State, tuple[Any, ...], list[Valu
         arrival.block.terminator = Jump(Edge(target, arguments), arrival.backward and version.loop, t.position)
     signature = (tuple(joint.signature), version.loop, version.commit, knowledge(result))
     return result, signature, [value for value, _ in joint.parameters]
+
+
+def _pass_on(t: Tracer, version: Version, arrival: Incoming) -> tuple[State, tuple[Any, ...], list[Value]]:
+    """A state that comes alone stays as it is."""
+    target = version.block
+    assert target is not None
+    arrival.block.terminator = Jump(Edge(target))
+    return arrival.state, ("alone", arrival), []
 
 
 def knowledge(state: State) -> tuple[Any, ...]:

@@ -64,7 +64,10 @@ class Machine:
             version.loop = True
         source = self.current.number if self.current is not None else -1
         self.edges += 1
-        version.incoming[(source, self.edges)] = Incoming(state, block, backward)
+        edge = (source, self.edges)
+        version.incoming[edge] = Incoming(state, block, backward)
+        if self.current is not None:
+            self.current.sent.append((version, edge))
         self.dirty.add(version)
 
     def _new_version(self, key: tuple[Any, ...], state: State) -> Version:
@@ -114,21 +117,19 @@ class Machine:
 
     def _withdraw(self, version: Version) -> None:
         """Take back what the old trace of a version sent to others."""
-        work = [version.number]
+        work = [version]
         while work:
             source = work.pop()
-            for other in self.versions.values():
-                gone = [edge for edge in other.incoming if edge[0] == source]
-                for edge in gone:
-                    del other.incoming[edge]
-                if not gone:
+            for other, edge in source.sent:
+                if other.incoming.pop(edge, None) is None:
                     continue
                 if other.incoming:
                     self.dirty.add(other)
                 elif other is not version:
                     other.signature = None
                     self.dirty.discard(other)
-                    work.append(other.number)
+                    work.append(other)
+            source.sent.clear()
 
     def trace(self, version: Version, state: State) -> None:
         """Interpret from the version's entry to the end of its block."""

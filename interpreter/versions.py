@@ -41,7 +41,7 @@ class Version:
 
     `sticky`: paths that are parameters for good, with the type they are known to have;
     `loop`: a back edge was seen; `commit`: the states did not share a commit point;
-    `signature`: the entry state that `block` was traced from.
+    `signature`: the entry state that `block` was traced from; `sent`: the edges that its block made.
     """
 
     key: tuple[Any, ...]
@@ -57,6 +57,7 @@ class Version:
     signature: tuple[Any, ...] | None = None
     visits: int = 0
     number: int = 0
+    sent: list[tuple[Version, tuple[int, int]]] = field(default_factory=list)
 
 
 def order_of(state: State) -> tuple[tuple[int, int], ...]:
