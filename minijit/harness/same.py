@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from minijit import _shim
@@ -14,7 +14,7 @@ from minijit.harness.reach import reach, underlying
 from minijit.harness.snapshot import difference
 from minijit.harness.state import State
 
-__all__ = ["Unrepeatable", "assert_same"]
+__all__ = ["Unrepeatable", "assert_same", "first_difference", "record"]
 
 Function = Callable[..., Any]
 MakeArguments = Callable[[], object]
@@ -45,8 +45,8 @@ def assert_same(
     original = make_fn() if make_fn else fn
     expected, state = _run_original(original, make_args, calls)
     compiled = compile(**options)(make_fn() if make_fn else fn)
-    actual = _run(compiled, make_args, calls)
-    found = _first_difference(expected, actual)
+    actual = record(compiled, [make_args] * calls)
+    found = first_difference(expected, actual)
     if found is not None:
         state.restore()
         _assert_repeatable(make_fn() if make_fn else fn, make_args, expected)
@@ -58,26 +58,28 @@ def _run_original(function: Function, make_args: MakeArguments, calls: int) -> t
     state = State(reach(function), [function])
     was_enabled = _shim.enable(False)
     try:
-        return _run(function, make_args, calls), state
+        return record(function, [make_args] * calls), state
     finally:
         _shim.enable(was_enabled)
         state.restore()
 
 
-def _run(function: Function, make_args: MakeArguments, calls: int) -> list[Observation]:
+def record(function: Function, makers: Iterable[MakeArguments]) -> list[Observation]:
+    """Call a function once with what each maker gives, and observe each call."""
     reached = reach(function)
-    return [observe(function, reached, make_args()) for _ in range(calls)]
+    return [observe(function, reached, make_args()) for make_args in makers]
 
 
 def _assert_repeatable(original: Function, make_args: MakeArguments, expected: list[Observation]) -> None:
     again, _ = _run_original(original, make_args, len(expected))
-    found = _first_difference(expected, again)
+    found = first_difference(expected, again)
     if found is not None:
         hint = "the original differs from itself; make_fn= gives either side a state of its own"
         raise Unrepeatable(f"{hint}\n{found}")
 
 
-def _first_difference(expected: list[Observation], actual: list[Observation]) -> str | None:
+def first_difference(expected: list[Observation], actual: list[Observation]) -> str | None:
+    """Say in which call two recordings first differ, where and how."""
     for number, (left, right) in enumerate(zip(expected, actual, strict=True), 1):
         for stage, (before, after) in enumerate(zip(left.stages, right.stages, strict=False)):
             found = difference(before, after)
