@@ -5,13 +5,17 @@
      objects.h  reading objects without running user code
      tests.h    the table of tests, parsed and answered
      guards.h   Counter, Check, Entry, is_redo
-     queries.h  what the compiler asks while it traces */
+     queries.h  what the compiler asks while it traces
+     replay.h   stores past overrides and descriptors
+     capture.h  PEP 523 */
 
 #define PY_SSIZE_T_CLEAN
 #define Py_BUILD_CORE_MODULE
 #include <Python.h>
 #include <structmember.h>
 #include <assert.h>
+#include <opcode.h>
+#include <internal/pycore_ceval.h>
 #include <internal/pycore_code.h>
 #include <internal/pycore_dict.h>
 #include <internal/pycore_frame.h>
@@ -22,18 +26,34 @@
 #include "shim/frame.h"
 #include "shim/objects.h"
 #include "shim/tests.h"
+#include "shim/words.h"
 #include "shim/guards.h"
 #include "shim/queries.h"
+#include "shim/replay.h"
+#include "shim/capture.h"
+
+#define FASTCALL(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL
 
 static PyMethodDef functions[] = {
-    {"is_redo", (PyCFunction)(void (*)(void))is_redo, METH_FASTCALL,
+    {"is_redo", FASTCALL(is_redo),
      "is_redo(exception, counter): whether an abort may drop it, as the original raises it again."},
     {"type_version", type_version, METH_O, "type_version(type): its version tag, or 0."},
     {"member_offset", member_offset, METH_O, "member_offset(descriptor): byte offset of a slot, or None."},
-    {"instance_attribute", (PyCFunction)(void (*)(void))instance_attribute, METH_FASTCALL,
+    {"instance_attribute", FASTCALL(instance_attribute),
      "instance_attribute(object, name): what the object itself stores, or LookupError."},
     {"has_unicode_keys", dict_has_unicode_keys, METH_O, "has_unicode_keys(dict): exact dict, exact str keys."},
     {"hide_locals", hide_locals, METH_VARARGS, "hide_locals(code, first, count): keep them out of locals()."},
+    {"set_instance_attribute", FASTCALL(set_instance_attribute),
+     "set_instance_attribute(object, name, value): past __setattr__ and descriptors."},
+    {"delete_instance_attribute", FASTCALL(delete_instance_attribute),
+     "delete_instance_attribute(object, name): past __delattr__ and descriptors."},
+    {"enable", enable, METH_O, "enable(on): whether entries may answer true; returns what it was."},
+    {"capture", capture, METH_VARARGS,
+     "capture(callback, filter=None): call callback(function, arguments) before watched code runs; "
+     "filter(code) tells whether to watch one not seen before."},
+    {"release", release, METH_NOARGS, "release(): capture nothing."},
+    {"watch", watch, METH_O, "watch(code): capture calls of functions with this code."},
+    {"unwatch", unwatch, METH_O, "unwatch(code): never capture it."},
     {NULL},
 };
 
@@ -65,7 +85,7 @@ add_tests(PyObject *module)
 static int
 execute(PyObject *module)
 {
-    if (check_interpreter() < 0 || add_tests(module) < 0) {
+    if (check_interpreter() < 0 || prepare_capture() < 0 || add_tests(module) < 0) {
         return -1;
     }
     PyTypeObject *types[] = {&Counter_Type, &Check_Type, &Entry_Type};

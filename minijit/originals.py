@@ -1,20 +1,41 @@
-"""What code a function had before minijit rewrote it."""
+"""Which code objects minijit made, and what each stands for.
+
+Nothing here keeps a code object or an installation alive: a function's code does, through its guards.
+"""
 
 from __future__ import annotations
 
+import weakref
 from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["original_code", "remember"]
+if TYPE_CHECKING:
+    from minijit.install import Installation
 
-_originals: dict[int, tuple[CodeType, CodeType]] = {}
+__all__ = ["installation_of", "original_code", "register"]
+
+_known: dict[int, list[tuple[weakref.ref[CodeType], weakref.ref[Any]]]] = {}
 
 
-def remember(installed: CodeType, original: CodeType) -> None:
-    """Note that `installed` stands for `original`."""
-    _originals[id(installed)] = (installed, original)
+def register(code: CodeType, installation: Installation) -> None:
+    """Note that a code object, original or made, belongs to an installation."""
+    key = id(code)
+    entry = (weakref.ref(code, lambda _: _known.pop(key, None)), weakref.ref(installation))
+    entries = [(c, i) for c, i in _known.get(key, ()) if c() is code and i() is not None]
+    _known[key] = [*entries, entry]
+
+
+def installation_of(function: FunctionType) -> Installation | None:
+    """What minijit did with the function: one installation for each code object and globals."""
+    code = function.__code__
+    for made, found in _known.get(id(code), ()):
+        installation: Installation | None = found()
+        if made() is code and installation is not None and installation.namespace is function.__globals__:
+            return installation
+    return None
 
 
 def original_code(function: FunctionType) -> CodeType:
     """The code object the user wrote."""
-    found = _originals.get(id(function.__code__))
-    return found[1] if found is not None else function.__code__
+    found = installation_of(function)
+    return found.original if found is not None else function.__code__

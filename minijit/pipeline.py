@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import CodeType, FunctionType
@@ -10,12 +11,16 @@ from minijit import _shim
 from minijit._shim import Counter
 from minijit.codegen.lower import lower
 from minijit.codegen.runtime import Runtime
+from minijit.codegen.verify import verify
 from minijit.errors import Unsupported
 from minijit.frozen import is_frozen
 from minijit.interpreter.interpret import Outcome, World, interpret
 from minijit.interpreter.ir import Region
 from minijit.options import Options
 from minijit.originals import original_code
+
+VERIFY = os.environ.get("MINIJIT_VERIFY") == "1"
+"""Check every generated code object before it is installed; the tests switch it on."""
 
 __all__ = ["Product", "Request", "binds", "build", "trace"]
 
@@ -35,6 +40,7 @@ class Request:
     options: Options
     counter: Counter
     regions: tuple[Region, ...] = ()
+    pessimistic: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +64,10 @@ def build(request: Request) -> Product:
     forbid_effects(request, outcome)
     kept = () if request.event == "abort" else request.regions
     regions = (*kept, outcome.region)
-    return Product(lower(regions, request.original, runtime(request.counter)), regions, outcome)
+    code = lower(regions, request.original, runtime(request.counter))
+    if VERIFY:
+        verify(code, binds)
+    return Product(code, regions, outcome)
 
 
 def trace(request: Request) -> Outcome:
@@ -68,7 +77,7 @@ def trace(request: Request) -> Outcome:
         is_frozen=is_frozen,
         original_code=original_code,
         static=request.options.static,
-        pessimistic=request.event == "abort",
+        pessimistic=request.pessimistic,
     )
     return interpret(request.function, request.original, request.arguments, world)
 

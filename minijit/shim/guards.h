@@ -77,19 +77,40 @@ static PyTypeObject Counter_Type = {
     .tp_members = counter_members,
 };
 
+/* minijit.disable(): every entry answers false, and nothing is counted. */
+static int enabled = 1;
+
+static PyObject *
+enable(PyObject *Py_UNUSED(module), PyObject *on)
+{
+    int before = enabled, now = PyObject_IsTrue(on);
+    if (now < 0) {
+        return NULL;
+    }
+    enabled = now;
+    return PyBool_FromLong(before);
+}
+
 /* While the compiler runs in a thread nothing calls it back there again. */
 static _Thread_local int busy = 0;
 
-/* An Exception is the callback's own failure, reported and dropped. Anything else (a
-   KeyboardInterrupt, a SystemExit) arrived while it ran and goes on to the user. */
+/* What a callback answered: None, or an exception to raise in the user's function. An Exception it
+   let escape is its own failure, reported and dropped. Anything else (a KeyboardInterrupt, a
+   SystemExit) arrived while it ran and goes on to the user. Steals `answer`. */
 static int
-callback_failed(PyObject *callback)
+callback_answered(PyObject *callback, PyObject *answer)
 {
-    if (!PyErr_ExceptionMatches(PyExc_Exception)) {
-        return -1;
+    if (answer == NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_WriteUnraisable(callback);
+        return 0;
     }
-    PyErr_WriteUnraisable(callback);
-    return 0;
+    int raises = answer != NULL && PyExceptionInstance_Check(answer);
+    if (raises) {
+        PyErr_SetObject((PyObject *)Py_TYPE(answer), answer);
+    }
+    int status = answer == NULL || raises ? -1 : 0;
+    Py_XDECREF(answer);
+    return status;
 }
 
 static int
@@ -98,14 +119,13 @@ call_back(Counter *self, const char *event, Frame *frame, PyCodeObject *code)
     PyObject *arguments = frame_arguments(frame, code);
     PyObject *callback = Py_NewRef(self->callback);
     PyObject *function = Py_NewRef(frame_function(frame));
-    PyObject *result = NULL;
+    PyObject *answer = NULL;
     busy = 1;
     if (arguments != NULL) {
-        result = PyObject_CallFunction(callback, "sOO", event, function, arguments);
+        answer = PyObject_CallFunction(callback, "sOO", event, function, arguments);
     }
     busy = 0;
-    int status = result != NULL ? 0 : callback_failed(callback);
-    Py_XDECREF(result);
+    int status = callback_answered(callback, answer);
     Py_XDECREF(arguments);
     Py_DECREF(function);
     Py_DECREF(callback);
@@ -131,6 +151,7 @@ typedef struct {
     Counter *counter;
     Test *tests;
     Py_ssize_t count;
+    World world; /* the tests that memory words answer */
     int highest; /* the highest local any test names */
     char last;   /* Entry: no other one is asked after this */
 } Guard;
@@ -163,7 +184,7 @@ guard_parse(Guard *self)
             return -1;
         }
     }
-    return 0;
+    return world_split(&self->world, self->tests, &self->count);
 }
 
 static PyObject *
@@ -227,6 +248,8 @@ static int
 guard_clear(Guard *self)
 {
     self->count = 0;
+    self->highest = INT_MAX;
+    world_free(&self->world);
     Py_CLEAR(self->source);
     Py_CLEAR(self->counter);
     return 0;
@@ -245,7 +268,8 @@ guard_dealloc(Guard *self)
 static inline int
 guard_holds(Guard *self, Frame *frame, PyCodeObject *code)
 {
-    return self->highest < code->co_nlocalsplus && ask_all(self->tests, self->count, frame->localsplus);
+    return self->highest < code->co_nlocalsplus && world_holds(&self->world)
+        && ask_all(self->tests, self->count, frame->localsplus);
 }
 
 static int
@@ -285,7 +309,7 @@ entry_bool(Guard *self)
     PyThreadState *thread = PyThreadState_Get();
     Frame *frame = running_frame(thread);
     PyCodeObject *code = frame != NULL ? frame_code(frame) : NULL;
-    if (code == NULL || self->counter == NULL || observed(thread, code)) {
+    if (code == NULL || self->counter == NULL || !enabled || observed(thread, code)) {
         return 0;
     }
     if (self->source != Py_None && guard_holds(self, frame, code)) {
