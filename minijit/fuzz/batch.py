@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import importlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
@@ -19,6 +20,7 @@ from minijit.fuzz.generator import generate
 from minijit.fuzz.sides import Side
 
 COLLECT_EVERY = 100
+PLACE = re.compile(r" at <program>:\d+")
 Say = Callable[[str], object]
 
 
@@ -59,4 +61,6 @@ def _why_not_compiled(verdict: Verdict) -> str | None:
         return "not known to minijit"
     if stats.hits > 0:
         return None
-    return f"{stats.state}: {str(stats.reason).splitlines()[0][:60] if stats.reason else f'{min(stats.aborts, 1)} aborts'}"
+    if stats.reason:
+        return f"{stats.state}: {PLACE.sub('', str(stats.reason).splitlines()[0])[:90]}"
+    return f"{stats.state}: every call {'aborted' if stats.aborts else 'missed' if stats.misses else 'raised or left'}"

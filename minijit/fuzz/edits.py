@@ -19,7 +19,7 @@ def driving(program: Program) -> Iterator[Program]:
     """Fewer calls, targets and options."""
     for calls in range(1, program.calls):
         yield replace(program, calls=calls)
-    for name in program.targets:
+    for name in program.targets if len(program.targets) > 1 else ():
         yield replace(program, targets=(name,))
     for name in program.targets:
         yield replace(program, targets=tuple(other for other in program.targets if other != name))

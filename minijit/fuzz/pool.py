@@ -6,7 +6,6 @@ import json
 import os
 import selectors
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from minijit.fuzz.compare import Difference
 from minijit.fuzz.generator import generate
+from minijit.fuzz.process import command, environment
 from minijit.fuzz.program import Program
 from minijit.fuzz.report import Failure, Report
 
@@ -85,10 +85,9 @@ def _dead(job: Job, seed: int, how: str) -> Failure:
 
 
 def _run_worker(kind: str, seeds: range, side: str) -> _Part:
-    command = [sys.executable, "-X", "faulthandler", "-m", "minijit.fuzz.worker", kind, str(seeds.start), str(len(seeds)), side]
-    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    words = command("minijit.fuzz.worker", kind, str(seeds.start), str(len(seeds)), side)
     with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=environment)
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, env=environment())
         part = _listen(process, seeds)
         errors.seek(0)
         text = errors.read().decode(errors="replace")

@@ -74,6 +74,7 @@ def _calls(program: Program, namespace: Namespace, output: io.StringIO, clock: _
 def _call(namespace: Namespace, i: int) -> tuple[Any, ...]:
     try:
         positional, keywords = namespace["make"](i)
+        positional, keywords = (*positional,), {**keywords}
     except Exception as error:
         return "no arguments", error
     try:

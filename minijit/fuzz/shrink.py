@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from minijit.fuzz.batch import find_side
 from minijit.fuzz.compare import Difference
 from minijit.fuzz.edits import PASSES, Variants
 from minijit.fuzz.judge import judge
+from minijit.fuzz.process import command, environment
 from minijit.fuzz.program import Program
 from minijit.fuzz.report import Failure
 from minijit.fuzz.sides import Side
@@ -54,7 +54,7 @@ class Shrinker:
                     break
 
     def _fails(self, candidate: Program) -> bool:
-        difference = judge(candidate, self.side)
+        difference = None if candidate == self.program else judge(candidate, self.side)
         if difference is None or difference.kind != self.difference.kind:
             return False
         self.difference = difference
@@ -63,10 +63,9 @@ class Shrinker:
 
 def shrink(failure: Failure, side: str, seconds: float = SECONDS) -> Failure:
     """Shrink in a process of its own: it forks for every candidate, with fixed string hashes."""
-    command = [sys.executable, "-m", "minijit.fuzz.shrink", side, str(seconds)]
+    words = command("minijit.fuzz.shrink", side, str(seconds))
     data = json.dumps({"program": failure.program.to_json(), "difference": asdict(failure.difference)})
-    environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    done = subprocess.run(command, input=data, capture_output=True, text=True, env=environment, timeout=seconds + 60, check=False)
+    done = subprocess.run(words, input=data, capture_output=True, text=True, env=environment(), timeout=seconds + 60, check=False)
     if done.returncode != 0:
         return failure
     return _failure(done.stdout)
