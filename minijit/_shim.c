@@ -42,6 +42,8 @@ static PyMethodDef functions[] = {
     {"instance_attribute", FASTCALL(instance_attribute),
      "instance_attribute(object, name): what the object itself stores, or LookupError."},
     {"has_unicode_keys", dict_has_unicode_keys, METH_O, "has_unicode_keys(dict): exact dict, exact str keys."},
+    {"stand_in", FASTCALL(stand_in), "stand_in(code, original): code does what original does."},
+    {"forget_stand_in", forget_stand_in, METH_O, "forget_stand_in(address): that code object is gone."},
     {"hide_locals", hide_locals, METH_VARARGS, "hide_locals(code, first, count): keep them out of locals()."},
     {"set_instance_attribute", FASTCALL(set_instance_attribute),
      "set_instance_attribute(object, name, value): past __setattr__ and descriptors."},

@@ -9,6 +9,8 @@ import weakref
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from minijit import _shim
+
 if TYPE_CHECKING:
     from minijit.install import Installation
 
@@ -20,7 +22,14 @@ _known: dict[int, list[tuple[weakref.ref[CodeType], weakref.ref[Any]]]] = {}
 def register(code: CodeType, installation: Installation) -> None:
     """Note that a code object, original or made, belongs to an installation."""
     key = id(code)
-    entry = (weakref.ref(code, lambda _: _known.pop(key, None)), weakref.ref(installation))
+
+    def forget(_: object) -> None:
+        _known.pop(key, None)
+        _shim.forget_stand_in(key)
+
+    if code is not installation.original:
+        _shim.stand_in(code, installation.original)
+    entry = (weakref.ref(code, forget), weakref.ref(installation))
     entries = [(c, i) for c, i in _known.get(key, ()) if c() is code and i() is not None]
     _known[key] = [*entries, entry]
 

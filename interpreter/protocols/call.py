@@ -140,7 +140,7 @@ def _call_function(
 ) -> bool:
     code = t.original_code(function)
     if not tracker.frozen:
-        t.assume("function", (function, function.__code__, function.__defaults__, function.__kwdefaults__))
+        t.assume("function", (function, code, function.__defaults__, function.__kwdefaults__))
     defaults = [Constant(value) for value in function.__defaults__ or ()]
     kwdefaults: dict[str, Tracker] = {}
     for name, value in (function.__kwdefaults__ or {}).items():

@@ -81,3 +81,33 @@ hide_locals(PyObject *Py_UNUSED(module), PyObject *args)
 #endif
     Py_RETURN_NONE;
 }
+
+/* stand_in(code, original): `code` does what `original` does. */
+static PyObject *
+stand_in(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
+{
+    if (nargs != 2 || !PyCode_Check(args[0]) || !PyCode_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "stand_in(code, original)");
+        return NULL;
+    }
+    if (stand_ins == NULL && (stand_ins = PyDict_New()) == NULL) {
+        return NULL;
+    }
+    PyObject *key = PyLong_FromVoidPtr(args[0]);
+    int failed = key == NULL || PyDict_SetItem(stand_ins, key, args[1]) < 0;
+    Py_XDECREF(key);
+    if (failed) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* forget_stand_in(address): the code object that was there is gone. */
+static PyObject *
+forget_stand_in(PyObject *Py_UNUSED(module), PyObject *address)
+{
+    if (stand_ins != NULL && PyDict_DelItem(stand_ins, address) < 0) {
+        PyErr_Clear();
+    }
+    Py_RETURN_NONE;
+}

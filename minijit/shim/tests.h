@@ -313,11 +313,28 @@ is_or_none(PyObject *field, PyObject *expected)
     return (field != NULL ? field : Py_None) == expected;
 }
 
+/* Code objects that minijit made, by address, and the original each stands for. Python forgets an
+   entry when the code object dies. */
+static PyObject *stand_ins = NULL;
+
+static int
+stands_for(PyObject *code, PyObject *original)
+{
+    if (code == original || stand_ins == NULL) {
+        return code == original;
+    }
+    PyObject *key = PyLong_FromVoidPtr(code);
+    PyObject *found = key != NULL ? PyDict_GetItemWithError(stand_ins, key) : NULL;
+    Py_XDECREF(key);
+    PyErr_Clear();
+    return found == original;
+}
+
 static int
 same_function(PyObject *object, PyObject *code, PyObject *defaults, PyObject *kwdefaults)
 {
     PyFunctionObject *function = (PyFunctionObject *)object;
-    return function->func_code == code && is_or_none(function->func_defaults, defaults)
+    return stands_for(function->func_code, code) && is_or_none(function->func_defaults, defaults)
         && is_or_none(function->func_kwdefaults, kwdefaults);
 }
 
