@@ -15,11 +15,12 @@ class Exits:
     original has a handler for what a signal may raise there.
     """
 
-    __slots__ = ("emitter", "handled", "polls", "reads")
+    __slots__ = ("emitter", "handled", "known", "polls", "reads")
 
     def __init__(self, region: Region, emitter: Emitter) -> None:
         self.emitter = emitter
         self.handled: dict[int, bool] = {}
+        self.known: dict[Operation | Terminator, Snapshot | None] = {}
         self.polls = {number: s for number, s in head_snapshots(region).items() if self.is_handled(s)}
         steps = (step for block in region.blocks for step in (*block.operations, block.terminator))
         left = [self.of(step) for step in steps if step is not None]
@@ -28,6 +29,12 @@ class Exits:
 
     def of(self, step: Operation | Terminator) -> Snapshot | None:
         """Return what a step leaves by; nothing where nothing can be raised, or nobody would handle it."""
+        if step not in self.known:
+            self.known[step] = self.find(step)
+        return self.known[step]
+
+    def find(self, step: Operation | Terminator) -> Snapshot | None:
+        """Answer `of` anew."""
         if isinstance(step, Exit):
             return step.snapshot
         fails = failure(step)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from minijit import _shim
 from minijit.codegen.lower import lower
 from minijit.codegen.runtime import Runtime
 from minijit.codegen.verify import verify as verify_code
@@ -33,6 +34,7 @@ from minijit.interpreter.ir import (
 )
 from minijit.interpreter.ir_signatures import SIGNATURES
 from minijit.interpreter.ir_verify import verify
+from minijit.pipeline import binds
 
 
 def operand(item: object) -> Operand:
@@ -179,12 +181,32 @@ class Answer:
         return self.answers.pop(0) if self.answers else True
 
 
-LOADS = frozenset({"slot", "attr", "cell_slot", "cell", "item", "list_item"})
+LOADS = frozenset({"slot", "attr", "cell_slot", "cell", "item", "list_item", "constant"})
 
 
 def stored_by(constant: object) -> list[int]:
     """Local slots that asking a guard stores into."""
     return [row[-1] for row in constant.tests if row[0] in LOADS] if isinstance(constant, Answer) else []
+
+
+def checked(code: Any) -> Any:
+    """The code, which must be sound, guards of the shim included."""
+    verify_code(code, lambda c: stored_by(c) if isinstance(c, Answer) else binds(c))
+    return code
+
+
+class Compiled:
+    """A function with the region in front, with the real guards."""
+
+    def __init__(self, function: Callable[..., Any], *regions: Region) -> None:
+        self.counter = _shim.Counter(None)
+        runtime = Runtime(_shim.Entry, _shim.Check, _shim.is_redo, self.counter)
+        self.code = checked(lower(regions, function.__code__, runtime))
+        self.function = FunctionType(self.code, function.__globals__, function.__name__, function.__defaults__,
+                                     function.__closure__)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.function(*arguments)
 
 
 class Lowered:
@@ -199,8 +221,7 @@ class Lowered:
         self.original = function
         runtime = Runtime(self.make_entry, self.make_check, self.is_redo, "counter")
         self.answers, self.entry_answers = checks, entries
-        self.code = lower(regions, function.__code__, runtime)
-        verify_code(self.code, stored_by)
+        self.code = checked(lower(regions, function.__code__, runtime))
         self.function = FunctionType(self.code, function.__globals__, function.__name__, function.__defaults__,
                                      function.__closure__)
 
@@ -227,4 +248,4 @@ class Lowered:
         return [f"{i.opname} {i.argrepr}".strip() for i in dis.get_instructions(self.code)]
 
 
-__all__ = ["NULL", "Abort", "Answer", "Builder", "Const", "Deliver", "Lowered", "Test", "line_offset", "offset_of", "start_of"]
+__all__ = ["NULL", "Abort", "Answer", "Builder", "Compiled", "Const", "Deliver", "Lowered", "Test", "line_offset", "offset_of", "start_of"]

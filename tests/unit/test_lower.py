@@ -9,7 +9,7 @@ import sys
 import weakref
 
 import pytest
-from region_builder import NULL, Abort, Builder, Deliver, Lowered, Test, line_offset, offset_of
+from unit.region_builder import NULL, Abort, Builder, Compiled, Deliver, Lowered, Test, line_offset, offset_of
 
 from minijit.interpreter.decode import decode
 
@@ -557,10 +557,12 @@ def test_constant_cell_and_free_variable():
     new = b.op("binary", b.op("deref", cell), b["a"], payload="+")
     b.op("set_deref", cell, new)
     b.ret(new)
-    low = Lowered(original, b.region(), entries=[True, False])
+    b.entry_tests.append(Test("type", b["a"], (int,)))
+    low = Compiled(original, b.region())
     assert low(5) == 5
     assert count == 5
-    assert low(5) == 10
+    assert low(5.0) == 10
+    assert low.counter.misses == 1
 
 
 def test_function_with_everything():
