@@ -3,6 +3,7 @@
 import faulthandler
 import os
 import pickle
+import re
 import select
 import signal
 import sys
@@ -69,6 +70,11 @@ def share(request):
     return request.config.stash.setdefault(SHARE, [])
 
 
+def ran_compiled(note):
+    """Tell whether compiled code ran to its end at least once and is still in place."""
+    return note["state"] == "compiled" and note["hits"] > 0
+
+
 def pytest_terminal_summary(terminalreporter, config):
     """Tell how many cases ran compiled code to its end, and why the others did not."""
     notes = config.stash.get(SHARE, [])
@@ -77,8 +83,8 @@ def pytest_terminal_summary(terminalreporter, config):
     terminalreporter.section("cases that ran compiled")
     for suite in sorted({note["suite"] for note in notes}):
         mine = [note for note in notes if note["suite"] == suite]
-        ran = sum(note["hits"] > 0 for note in mine)
+        ran = sum(ran_compiled(note) for note in mine)
         terminalreporter.write_line(f"{suite}: {ran} of {len(mine)} ({100 * ran // len(mine)} %)")
-        reasons = Counter(note["reason"] for note in mine if not note["hits"])
+        reasons = Counter(re.sub(r" at \S+:\d+(:\d+)?:", ":", note["reason"]) for note in mine if not ran_compiled(note))
         for reason, number in reasons.most_common(12):
             terminalreporter.write_line(f"  {number:4} {reason}")
