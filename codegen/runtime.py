@@ -13,9 +13,9 @@ TestRow = tuple[object, ...]
 class Runtime:
     """Constructors of guards and checks, and the question that an abort asks."""
 
-    entry: Callable[[tuple[TestRow, ...], object, bool], object]
+    entry: Callable[..., object]
     """`entry(tests, counter, last)`: its truth says whether the region may run."""
-    check: Callable[[tuple[TestRow, ...], object], object]
+    check: Callable[..., object]
     """`check(tests, counter)`: its truth says whether the speculation holds."""
     is_redo: Callable[..., bool]
     """`is_redo(exception, counter)`: may an abort drop the exception?"""

@@ -159,11 +159,17 @@ class Operation:
         return value
 
     def __str__(self) -> str:
+        if self.opcode == "check" and isinstance(self.payload, tuple):
+            return with_failure("check " + ", ".join(map(str, self.payload)), self.failure)
         left = ", ".join(map(repr, self.results))
         payload = "" if self.payload is None else " " + payload_text(self.payload)
         operands = " " + ", ".join(map(repr, self.operands)) if self.operands else ""
-        text = (f"{left} = " if left else "") + self.opcode + payload + operands
-        return text if self.failure is None else f"{text:<40} {self.failure}"
+        return with_failure((f"{left} = " if left else "") + self.opcode + payload + operands, self.failure)
+
+
+def with_failure(text: str, failure: Failure) -> str:
+    """A step's text with what happens when it fails."""
+    return text if failure is None else f"{text:<40} {failure}"
 
 
 def payload_text(payload: object) -> str:
@@ -213,7 +219,8 @@ class Branch:
     position: Position = (None, None, None, None)
 
     def __str__(self) -> str:
-        return f"branch {self.kind} {self.condition!r} ? {self.then} : {self.otherwise}"
+        text = f"branch {self.kind} {self.condition!r} ? {self.then} : {self.otherwise}"
+        return with_failure(text, self.failure)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,7 +235,7 @@ class Next:
     position: Position = (None, None, None, None)
 
     def __str__(self) -> str:
-        return f"{self.result!r} = next {self.iterator!r} ? {self.body} : {self.done}"
+        return with_failure(f"{self.result!r} = next {self.iterator!r} ? {self.body} : {self.done}", self.failure)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
