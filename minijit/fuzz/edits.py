@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from minijit.fuzz.program import Program
+from minijit.fuzz.program import Program, code_of
 
 Edit = Callable[[ast.Module], object]
 Variants = Callable[[Program], Iterator[Program]]
@@ -152,7 +152,7 @@ def _edited(program: Program, edit: Edit) -> Iterator[Program]:
         if not edit(tree):
             return
         source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
-        compile(source, "<variant>", "exec", dont_inherit=True)
+        code_of(source)
     except (SyntaxError, ValueError, AttributeError, TypeError, IndexError, RecursionError):
         return
     if source != program.source:

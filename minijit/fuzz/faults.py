@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import signal
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -131,6 +134,16 @@ def _flattened(namespace: Namespace, run: Callable[..., Any]) -> Callable[..., A
             raise error.with_traceback(None) from None
 
     return wrapper
+
+
+def deadly(program: Program) -> Namespace:
+    """Crash on one program, never return from another."""
+    if program.seed % 100 == 7:
+        os.abort()
+    if program.seed % 100 == 23:
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGALRM,))
+        time.sleep(1000)
+    return plain(program)
 
 
 swap = _edited(_swap)

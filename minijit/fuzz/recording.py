@@ -17,7 +17,7 @@ from minijit.fuzz.prelude import NAMES
 from minijit.fuzz.program import Program
 from minijit.fuzz.sides import ENTRY, Namespace, Side
 
-PLAIN_NAMES = frozenset((*NAMES, "jit", ENTRY, "__builtins__", "__name__"))
+PLAIN_NAMES = frozenset((*NAMES, "jit", ENTRY, "__warningregistry__", "__builtins__", "__name__"))
 SECONDS = 2.0
 
 Part = tuple[str, int, tuple[object, ...]]
