@@ -27,6 +27,8 @@ Pass = Callable[[Region], None]
 
 PASSES: tuple[Pass, ...] = (
     remove_unreachable_blocks,
+    simplify_branches,
+    remove_dead_operations,
     remove_constant_parameters,
     remove_unused_parameters,
     thread_jumps,
@@ -35,13 +37,11 @@ PASSES: tuple[Pass, ...] = (
     merge_blocks,
     merge_checks,
     learn_types,
-    simplify_branches,
-    remove_dead_operations,
 )
 
 
 def clean_up(region: Region) -> Region:
-    """Run all passes on a region, in place. Cleaning up twice changes nothing more."""
+    """Run all passes on a region, in place. A region may be cleaned up again, when another entry joins it."""
     for step in PASSES:
         step(region)
     return region

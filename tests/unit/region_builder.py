@@ -181,6 +181,9 @@ class Answer:
         return self.answers.pop(0) if self.answers else True
 
 
+Ask = Test
+"""A name that pytest does not take for a class of tests."""
+
 LOADS = frozenset({"slot", "attr", "cell_slot", "cell", "item", "list_item", "constant"})
 
 
@@ -248,4 +251,4 @@ class Lowered:
         return [f"{i.opname} {i.argrepr}".strip() for i in dis.get_instructions(self.code)]
 
 
-__all__ = ["NULL", "Abort", "Answer", "Builder", "Compiled", "Const", "Deliver", "Lowered", "Test", "line_offset", "offset_of", "start_of"]
+__all__ = ["NULL", "Abort", "Answer", "Builder", "Compiled", "Const", "Deliver", "Lowered", "Ask", "line_offset", "offset_of", "start_of"]

@@ -9,7 +9,7 @@ import sys
 import weakref
 
 import pytest
-from unit.region_builder import NULL, Abort, Builder, Compiled, Deliver, Lowered, Test, line_offset, offset_of
+from unit.region_builder import NULL, Abort, Builder, Compiled, Deliver, Lowered, Ask, line_offset, offset_of
 
 from minijit.interpreter.decode import decode
 
@@ -161,7 +161,7 @@ def test_failed_check_rebuilds_virtual_objects():
     y = b.built(snapshot, "tuple", x, b["b"])
     snapshot.locals = ((2, x),)
     snapshot.stack = (y,)
-    b.check(Test("type", b["a"], (int,)), failure=Abort(snapshot))
+    b.check(Ask("type", b["a"], (int,)), failure=Abort(snapshot))
     b.ret("compiled")
     low = Lowered(stepwise, b.region(), checks=[True, False])
     assert low(1, 2) == "compiled"
@@ -224,7 +224,7 @@ def test_temporaries_are_let_go_before_the_original_runs():
     ref = b.op("call", weakref.ref, thing, payload=(), effect=True)
     at = [i.offset for i in dis.get_instructions(original) if i.opname == "DELETE_FAST"][0]
     snapshot = b.snapshot(at, {"thing": thing, "ref": ref})
-    b.check(Test("type", thing, (Thing,)), failure=Abort(snapshot))
+    b.check(Ask("type", thing, (Thing,)), failure=Abort(snapshot))
     b.ret(thing)
     assert Lowered(original, b.region(), checks=[False])(Thing) is None
     assert isinstance(Lowered(original, b.region(), checks=[True])(Thing), Thing)
@@ -234,7 +234,7 @@ def test_entries_are_tried_in_turn():
     regions = []
     for answer in ("first", "second"):
         b = Builder(divide, a=int, b=int)
-        b.entry_tests.append(Test("type", b["a"], (int,)))
+        b.entry_tests.append(Ask("type", b["a"], (int,)))
         b.ret(answer)
         regions.append(b.region())
     low = Lowered(divide, *regions, entries=[True, False, True, False, False])
@@ -247,8 +247,8 @@ def test_entries_are_tried_in_turn():
 def test_loaded_values_have_slots():
     b = Builder(divide)
     content, item = b.value(), b.value(int)
-    b.entry_tests.append(Test("attr", b["a"], ("x",), content))
-    b.check(Test("list_item", content, (0,), item), Test("type", item, (int,)), failure=Abort(b.snapshot()))
+    b.entry_tests.append(Ask("attr", b["a"], ("x",), content))
+    b.check(Ask("list_item", content, (0,), item), Ask("type", item, (int,)), failure=Abort(b.snapshot()))
     b.ret(b.op("tuple", content, item))
     low = Lowered(divide, b.region(), entries=[False])
     temporary = divide.__code__.co_nlocals
@@ -557,7 +557,7 @@ def test_constant_cell_and_free_variable():
     new = b.op("binary", b.op("deref", cell), b["a"], payload="+")
     b.op("set_deref", cell, new)
     b.ret(new)
-    b.entry_tests.append(Test("type", b["a"], (int,)))
+    b.entry_tests.append(Ask("type", b["a"], (int,)))
     low = Compiled(original, b.region())
     assert low(5) == 5
     assert count == 5

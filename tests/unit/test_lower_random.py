@@ -10,7 +10,7 @@ import os
 import random
 
 import pytest
-from unit.region_builder import Abort, Answer, Builder, Deliver, Lowered, Test, line_offset
+from unit.region_builder import Abort, Answer, Builder, Deliver, Lowered, Ask, line_offset
 
 from minijit.interpreter.ir import Branch, Const, Exit, Jump, Next, Return, Value
 
@@ -123,7 +123,7 @@ class Generator:
     def check(self):
         self.check_number += 1
         subject = next(v for v in iter(self.pick, None) if isinstance(v, Value))
-        self.b.check(Test("is", subject, (self.check_number,)))
+        self.b.check(Ask("is", subject, (self.check_number,)))
 
     def store(self):
         small = self.b.op("binary", self.pick(), 1023, payload="&", type=int)
