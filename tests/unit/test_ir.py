@@ -2,7 +2,7 @@
 
 import textwrap
 
-from unit.region_builder import NULL, Abort, Builder, Const, Deliver, Ask
+from unit.region_builder import NULL, Abort, Ask, Builder, Const, Deliver
 
 from minijit.interpreter.ir import constant_text, payload_text
 

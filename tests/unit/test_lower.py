@@ -9,7 +9,7 @@ import sys
 import weakref
 
 import pytest
-from unit.region_builder import NULL, Abort, Builder, Compiled, Deliver, Lowered, Ask, line_offset, offset_of
+from unit.region_builder import NULL, Abort, Ask, Builder, Compiled, Deliver, Lowered, line_offset, offset_of
 
 from minijit.interpreter.decode import decode
 

@@ -10,7 +10,7 @@ import os
 import random
 
 import pytest
-from unit.region_builder import Abort, Answer, Builder, Deliver, Lowered, Ask, line_offset
+from unit.region_builder import Abort, Answer, Ask, Builder, Deliver, Lowered, line_offset
 
 from minijit.interpreter.ir import Branch, Const, Exit, Jump, Next, Return, Value
 
