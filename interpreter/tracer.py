@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any
 
-from minijit.interpreter import materialise
+from minijit.interpreter import conflicts, materialise
 from minijit.interpreter.instruction import Instruction
 from minijit.interpreter.ir import (
     NULL,
@@ -53,23 +53,6 @@ from minijit.interpreter.trackers import (
 STEP_BUDGET = 20_000
 IMMUTABLE_TYPE = 1 << 8
 """Py_TPFLAGS_IMMUTABLETYPE: the class can't be changed, so nothing need be checked."""
-
-
-WRITES = {
-    "set_attr": "attr",
-    "del_attr": "attr",
-    "set_item": "item",
-    "del_item": "item",
-    "append": "item",
-    "set_add": "item",
-    "list_extend": "item",
-    "set_update": "item",
-    "dict_update": "item",
-    "dict_merge": "item",
-    "set_deref": "cell",
-    "del_deref": "cell",
-}
-"""Which kind of location of its first operand a ledger entry writes."""
 
 
 class Tracer:
@@ -305,7 +288,8 @@ class Tracer:
         key = (kind, subject.value, *map(identity, payload))
         line = Test(kind, subject.value, payload)
         lasting = kind == "type" and bool(payload[0].__flags__ & IMMUTABLE_TYPE)
-        if subject.value in self.entry_values and (self.state.opened or lasting):
+        asked = {subject.value, *(item for item in payload if isinstance(item, Value))}
+        if asked <= self.entry_values and (self.state.opened or lasting):
             if key not in self.entry_keys:
                 self.entry_keys[key] = line
                 self.entry_tests.append(line)
@@ -333,6 +317,8 @@ class Tracer:
     def assume(self, kind: str, payload: tuple[Any, ...]) -> None:
         """A check on the world (a global, a class, a function) unless it is known to hold."""
         key = (kind, *map(identity, payload))
+        if conflicts.assumption_pending(self, kind, payload):
+            raise CommitFirst
         if self.state.opened:
             if key not in self.entry_keys:
                 line = Test(kind, None, payload)
@@ -413,13 +399,11 @@ class Tracer:
         """Remember what a read found."""
         self.state.facts[(base, kind, name)] = tracker
 
-    def wrote(self, base: Any, kind: str, name: Any, tracker: Tracker) -> None:
-        """A write (pending or done) to a location: forget what may have been there."""
-        facts = self.state.facts
-        for location in [loc for loc in facts if loc[1] == kind and loc[2] == name]:
-            if self.may_alias(location[0], base):
-                del facts[location]
-        facts[(base, kind, name)] = tracker
+    def wrote(self, base: Any, kind: str, name: Any, tracker: Tracker | None) -> None:
+        """A write (pending or done) to a location: forget what may have been there. None: any name, any value."""
+        conflicts.forget_facts(self, base, kind, name)
+        if tracker is not None:
+            self.state.facts[(base, kind, name)] = tracker
 
     def pend(self, opcode: str, operands: tuple[Tracker, ...], payload: Any, text: str) -> None:
         """Enter an effect on the outside world into the ledger."""
@@ -431,15 +415,7 @@ class Tracer:
 
     def pending_on(self, kind: str, name: Any, base: Any) -> bool:
         """Whether the ledger holds an effect on what may be that location."""
-        for entry in self.state.ledger:
-            written = WRITES.get(entry.opcode)
-            if written is None or (written == kind == "attr" and entry.payload != name):
-                continue
-            if written == "attr" and kind == "item" and base not in self.state.fresh:
-                return True
-            if written == kind and self.may_alias(self.state.base(entry.operands[0]), base):
-                return True
-        return False
+        return conflicts.pending_on(self, kind, name, base)
 
     def escape(self, tracker: Tracker) -> None:
         """Somebody else may come to know this object."""
@@ -460,6 +436,7 @@ class Tracer:
                 Operation(entry.opcode, operands, entry.payload, (), None, self.position, effect=True)
             )
             self.notes.effect(entry)
+            conflicts.forget_assumed(self, entry)
             if entry.opcode == "set_local":
                 state.physical[entry.payload] = state.resolve(entry.operands[0])
             elif entry.opcode == "del_local":

@@ -113,7 +113,7 @@ def global_value(t: Tracer, name: str) -> Tracker:
     """A global or builtin: a constant under a check, or read for real where it changes."""
     names, built = namespaces(t)
     base = ("constant", id(names))
-    fact = t.state.facts.get((base, "global", name))
+    fact = t.fact(base, "global", name)
     if fact is not None:
         if fact is UNBOUND:
             raise Opaque(f"global {name} was deleted")

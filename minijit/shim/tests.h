@@ -6,6 +6,7 @@
     ROW(IS_NOT, "is_not", "LO") \
     ROW(SAME, "same", "LL") \
     ROW(DISTINCT, "distinct", "LL") \
+    ROW(NOT_DICT_OF, "not_dict_of", "LL") \
     ROW(VALUE, "value", "LO") \
     ROW(SLOT, "slot", "LND") \
     ROW(ATTR, "attr", "LSD") \
@@ -386,6 +387,8 @@ ask_local(Test *test, PyObject **locals, PyObject *subject)
         return subject == locals[test->slots[1]];
     case TEST_DISTINCT:
         return locals[test->slots[1]] != NULL && subject != locals[test->slots[1]];
+    case TEST_NOT_DICT_OF:
+        return locals[test->slots[1]] != NULL && own_dict(subject, Py_TYPE(subject)) != locals[test->slots[1]];
     case TEST_VALUE:
         return same_value(subject, test->objects[0]);
     case TEST_SLOT:
