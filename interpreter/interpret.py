@@ -15,10 +15,12 @@ from minijit.interpreter.protocols.call import frame_names
 from minijit.interpreter.signals import CallForReal, KeyLocalNeeded, Opaque, OverBudget
 from minijit.interpreter.snapshots import fill
 from minijit.interpreter.state import Frame, State, unbound_slots, unit_of
-from minijit.interpreter.tracer import Tracer
+from minijit.interpreter.tracer import Plan, Tracer
 from minijit.interpreter.trackers import MISSING, UNBOUND, Constant, Runtime, Tracker
 
 ATTEMPTS = 48
+STEP_BUDGET = 40_000
+"""Instructions traced for one region, all attempts together."""
 GENERATOR_KINDS = 0x20 | 0x80 | 0x100 | 0x200
 
 
@@ -60,17 +62,18 @@ def interpret(function: FunctionType, code: CodeType, arguments: Sequence[object
     names = frame_names(code)
     if names:
         raise refusal(code, "MJ003", f"the function uses {min(names)}")
-    blocked: dict[int, str] = {}
-    key_locals: set[tuple[int, int]] = set()
+    plan = Plan()
+    blocked, key_locals = plan.blocked, plan.key_locals
     steps = 0
     for attempt in range(1, ATTEMPTS + 1):
-        tracer = Tracer(function, code, blocked, key_locals, world)
+        tracer = Tracer(function, code, plan, world, STEP_BUDGET - steps)
         try:
             region = _attempt(tracer, arguments, world)
         except CallForReal as signal:
             if signal.pc in blocked:
                 raise refusal(code, "MJ012", signal.reason) from None
             blocked[signal.pc] = signal.reason
+            plan.failed(tracer)
         except KeyLocalNeeded as signal:
             if signal.key in key_locals:
                 raise refusal(code, "MJ004", "static data is walked without end") from None

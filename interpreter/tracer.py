@@ -6,6 +6,7 @@ The tracer mutates: it holds the block being written and the state being interpr
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -28,7 +29,7 @@ from minijit.interpreter.ir import (
 )
 from minijit.interpreter.notes import Notes
 from minijit.interpreter.signals import CallForReal, CommitFirst, Leave, Opaque, OverBudget
-from minijit.interpreter.state import Draft, Frame, Pending, State
+from minijit.interpreter.state import CodeKey, Draft, Frame, Pending, State
 from minijit.interpreter.trackers import (
     DEAD,
     MISSING,
@@ -50,21 +51,49 @@ from minijit.interpreter.trackers import (
     Virtual,
 )
 
-STEP_BUDGET = 20_000
 IMMUTABLE_TYPE = 1 << 8
 """Py_TPFLAGS_IMMUTABLETYPE: the class can't be changed, so nothing need be checked."""
 
 
+FAILURES = 2
+"""Calls of one function that had to be made for real, after which no more are inlined from the root."""
+
+
+@dataclass(eq=False, slots=True)
+class Plan:
+    """What earlier attempts at a region have taught. Mutates.
+
+    `blocked`: root instructions that must not inline anything, and why; `key_locals`: locals whose
+    values tell versions apart; `failures`: how often a function called by the root needed a frame.
+    """
+
+    blocked: dict[int, str] = field(default_factory=dict)
+    key_locals: set[tuple[int, int]] = field(default_factory=set)
+    failures: dict[CodeKey, int] = field(default_factory=dict)
+
+    def failed(self, t: Tracer) -> None:
+        """The outermost inlined call of this attempt must be made for real."""
+        if len(t.state.frames) > 1:
+            key = CodeKey(t.state.frames[1].unit.code)
+            self.failures[key] = self.failures.get(key, 0) + 1
+
+    def hopeless(self) -> frozenset[CodeKey]:
+        """Functions that are not worth another try."""
+        return frozenset(key for key, count in self.failures.items() if count >= FAILURES)
+
+
 class Tracer:
-    """One attempt at a region. `blocked`: root instructions to run as they are."""
+    """One attempt at a region."""
 
     def __init__(
-        self, function: FunctionType, code: CodeType, blocked: dict[int, str], key_locals: set[tuple[int, int]], world: Any
+        self, function: FunctionType, code: CodeType, plan: Plan, world: Any, budget: int
     ) -> None:
         self.function = function
         self.code = code
-        self.blocked = blocked
-        self.key_locals = key_locals
+        self.blocked = plan.blocked
+        self.key_locals = plan.key_locals
+        self.hopeless = plan.hopeless()
+        self.budget = budget
         self.distrusted = world.distrusted
         self.pessimistic = world.pessimistic
         self.shim = world.shim
@@ -135,7 +164,7 @@ class Tracer:
     def step(self) -> None:
         """Count an instruction against the budget."""
         self.steps += 1
-        if self.steps > STEP_BUDGET:
+        if self.steps > self.budget:
             raise OverBudget("instructions")
 
     def globals_of(self, frame: Frame) -> dict[str, Any]:

@@ -138,6 +138,8 @@ class Installation:
         self.reason = reason
         if event == "miss":
             return None
+        if self.state == "cold":
+            self.cold_calls = self.counter.calls
         self.state, self.regions = "refused", ()
         self.put(self.original)
         return reason if self.options.strict else None

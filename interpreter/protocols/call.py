@@ -11,7 +11,7 @@ from minijit.interpreter.protocols import lookup, promote
 from minijit.interpreter.protocols.bind import Keywords, bind
 from minijit.interpreter.protocols.continuation import Extras, complete
 from minijit.interpreter.signals import Opaque
-from minijit.interpreter.state import Frame, Then, unit_of
+from minijit.interpreter.state import CodeKey, Frame, Then, unit_of
 from minijit.interpreter.trackers import (
     UNBOUND,
     Constant,
@@ -196,6 +196,8 @@ def why_not_inlined(t: Tracer, code: CodeType, arguments: list[Tracker]) -> str 
         return f"{code.co_qualname} is too large"
     if len(t.state.frames) > INLINE_DEPTH:
         return "calls are nested too deeply"
+    if t.in_root and CodeKey(code) in t.hopeless:
+        return f"{code.co_qualname} needs a frame of its own"
     active = sum(frame.unit.code is code for frame in t.state.frames)
     static = any(isinstance(t.state.resolve(x), Constant) and t.state.resolve(x).static for x in arguments)  # type: ignore[attr-defined]
     if active > (STATIC_RECURSION if static else RECURSION):
