@@ -21,6 +21,7 @@
     ROW(LEN, "len", "LN") \
     ROW(CELL, "cell", "CD") \
     ROW(CONSTANT, "constant", "OD") \
+    ROW(UNBIND, "unbind", "X") \
     ROW(CELL_IS, "cell_is", "CO") \
     ROW(VERSION, "version", "TN") \
     ROW(GLOBAL_IS, "global_is", "dSO") \
@@ -69,6 +70,7 @@ typedef struct {
 /* What the letters of the table stand for; a type is the exact one an object must have. */
 static const Kind kinds[] = {
     {'L', "local", NULL},          {'D', "destination", NULL},    {'N', "number", NULL},
+    {'X', "unbound", NULL},
     {'O', "object", NULL},         {'T', "type", NULL},           {'S', "str", &PyUnicode_Type},
     {'d', "dict", &PyDict_Type},   {'l', "list", &PyList_Type},   {'U', "tuple", &PyTuple_Type},
     {'C', "cell", &PyCell_Type},   {'F', "function", &PyFunction_Type},
@@ -139,6 +141,7 @@ parse_arguments(PyObject *source, const TestRow *row, Test *test, int *highest)
         switch (kind->letter) {
         case 'L':
         case 'D':
+        case 'X':
             failed = parse_slot(argument, &test->slots[slots++], highest);
             break;
         case 'N':
@@ -350,6 +353,9 @@ ask_constant(Test *test, PyObject **locals)
         return value != NULL && load(locals, test->slots[0], value);
     case TEST_CONSTANT:
         return load(locals, test->slots[0], subject);
+    case TEST_UNBIND:
+        Py_CLEAR(locals[test->slots[0]]);
+        return 1;
     case TEST_CELL_IS:
         return ((PyCellObject *)subject)->ob_ref == test->objects[1];
     case TEST_VERSION:
