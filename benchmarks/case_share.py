@@ -13,6 +13,7 @@ SECTION = re.compile(r"=+ cases that ran compiled =+\n(.*?)\n(?:=+ |\d+ passed|\
 
 
 def main():
+    """Run the cases and print what pytest says of them."""
     command = [sys.executable, "-m", "pytest", "-q", "--tb=no", str(ROOT / "tests" / "test_cases.py")]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     found = SECTION.search(run.stdout)

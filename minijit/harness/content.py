@@ -135,7 +135,8 @@ def _suspended(value: Any) -> Content:
     frame = getattr(value, f"{letters}_frame")
     where = "finished" if frame is None else f"at line {frame.f_lineno}"
     inner = getattr(value, f"{letters}_await" if letters != "gi" else "gi_yieldfrom")
-    return f"{getattr(value, f'{letters}_code').co_qualname} {where}", [(".<delegate>", inner)] if inner is not None else ()
+    name = getattr(value, f"{letters}_code").co_qualname
+    return f"{name} {where}", [(".<delegate>", inner)] if inner is not None else ()
 
 
 def _iterator(value: Any) -> Content:
@@ -145,7 +146,8 @@ def _iterator(value: Any) -> Content:
         warnings.simplefilter("ignore")
         stored = reduce(value)
     arguments, *state = stored[1:]
-    return "", [*((f".<source {i}>", part) for i, part in enumerate(arguments)), *((".<position>", part) for part in state)]
+    sources = [(f".<source {i}>", part) for i, part in enumerate(arguments)]
+    return "", sources + [(".<position>", part) for part in state]
 
 
 def _view(value: Any) -> Content:
@@ -203,7 +205,8 @@ def _frames(error: BaseException) -> Iterable[str]:
 
 ITERATORS: frozenset[type] = frozenset({
     type(iter([])), type(iter(())), type(iter({})), type(iter({}.values())), type(iter({}.items())), type(iter(set())),
-    type(iter("")), type(iter("\u0101")), type(iter(b"")), type(iter(bytearray())), type(iter(range(0))), type(iter(range(1 << 70))),
+    type(iter("")), type(iter("\u0101")), type(iter(b"")), type(iter(bytearray())),
+    type(iter(range(0))), type(iter(range(1 << 70))),
     type(reversed([])), type(reversed({})), type(reversed({}.values())), type(reversed({}.items())), type(iter(int, 0)),
     type(iter(collections.deque())), type(reversed(collections.deque())), type(iter(array.array("i"))),
     type(iter(collections.OrderedDict())), type(iter(memoryview(b""))),
@@ -212,15 +215,18 @@ ITERATORS: frozenset[type] = frozenset({
 })  # fmt: skip
 
 CONTENT: dict[type, Callable[[Any], Content]] = {
-    list: _list, tuple: _tuple, dict: _dict, collections.OrderedDict: _ordered_dict, collections.defaultdict: _defaultdict,
-    set: _set, frozenset: _frozenset, collections.deque: _deque, bytearray: _bytearray, array.array: _array, slice: _slice,
+    list: _list, tuple: _tuple, dict: _dict, set: _set, frozenset: _frozenset, slice: _slice,
+    collections.OrderedDict: _ordered_dict, collections.defaultdict: _defaultdict,
+    collections.deque: _deque, bytearray: _bytearray, array.array: _array,
     types.FunctionType: _function, types.BuiltinFunctionType: _builtin, types.MethodType: _method,
-    classmethod: _wrapped, staticmethod: _wrapped, property: _property, types.ModuleType: _module, types.CellType: _cell,
+    classmethod: _wrapped, staticmethod: _wrapped, property: _property,
+    types.ModuleType: _module, types.CellType: _cell,
     types.MemberDescriptorType: _named, types.GetSetDescriptorType: _named, types.WrapperDescriptorType: _named,
     types.MethodDescriptorType: _named, types.ClassMethodDescriptorType: _named, types.MethodWrapperType: _builtin,
     **dict.fromkeys(SUSPENDED, _suspended),
     **dict.fromkeys((kind for kind in ITERATORS if "__reduce__" in vars(kind)), _iterator),
     **dict.fromkeys((type({}.keys()), type({}.values()), type({}.items()), types.MappingProxyType), _view),
     weakref.ref: _reference, functools.partial: _partial, _lru_cache_wrapper: _cached, _random.Random: _random_state,
-    io.StringIO: _text_buffer, io.BytesIO: _text_buffer, contextvars.ContextVar: _context_variable, _thread.LockType: _lock, BaseException: _exception,
+    io.StringIO: _text_buffer, io.BytesIO: _text_buffer, contextvars.ContextVar: _context_variable,
+    _thread.LockType: _lock, BaseException: _exception,
 }  # fmt: skip

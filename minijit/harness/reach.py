@@ -26,7 +26,9 @@ class Reach:
 
     def bindings(self) -> dict[str, dict[str, object]]:
         """Give what the names are bound to now, by module."""
-        return {str(names.get("__name__")): {name: names.get(name, UNSET) for name in used} for names, used in self.modules}
+        return {
+            str(names.get("__name__")): {name: names.get(name, UNSET) for name in used} for names, used in self.modules
+        }
 
     def add(self, function: types.FunctionType) -> None:
         """Follow one function, once."""

@@ -4,7 +4,6 @@ import collections
 import itertools
 import math
 import random
-import sys
 import types
 import warnings
 import weakref
