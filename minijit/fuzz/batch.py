@@ -31,13 +31,16 @@ def find_side(name: str) -> Side:
     return side
 
 
-def run_batch(kind: str, seeds: range, side: Side, say: Say) -> None:
-    """Compare the programs of these seeds."""
+def run_batch(kind: str, seeds: range, side: Side, without: tuple[str, ...], say: Say) -> None:
+    """Compare the programs of these seeds, but for those that contain an unwanted text."""
     compiled, refused, unfit = 0, Counter[str](), Counter[str]()
     gc.freeze()
     for number, seed in enumerate(seeds):
         say(f"> {seed}")
         program = generate(kind, seed)
+        if any(text in program.source for text in without):
+            refused["left out"] += 1
+            continue
         verdict = compare(program, side)
         if verdict.unfit:
             unfit[verdict.unfit] += 1

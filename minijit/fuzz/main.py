@@ -32,16 +32,20 @@ def fuzz(
     kinds: Sequence[str] = KINDS,
     out: Path | None = None,
     side: str = COMPILED,
+    without: Sequence[str] = (),
     advance: Advance = lambda programs: None,
 ) -> Report:
-    """Compare `count` programs of each kind; with `out`, shrink differences and write tests there."""
+    """Compare `count` programs of each kind; with `out`, shrink differences and write tests there.
+
+    Programs whose source has one of the texts in `without` are left out.
+    """
     report, start = Report(), time.monotonic()
 
     def take(part: Report) -> None:
         report.add(part)
         advance(part.programs)
 
-    run_jobs([job for kind in kinds for job in split(kind, seed * SEEDS_PER_RUN, count, side)], jobs, take)
+    run_jobs([job for kind in kinds for job in split(kind, seed * SEEDS_PER_RUN, count, side, tuple(without))], jobs, take)
     report.seconds = time.monotonic() - start
     if out is not None:
         report.failures = [shrink(failure, side) for failure in report.failures]
@@ -58,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", choices=KINDS, action="append", help="what to generate (default: both)")
     parser.add_argument("--shrink", action="store_true", help="make failing programs small and write them as test files")
     parser.add_argument("--out", type=Path, default=Path("fuzz-failures"), help="folder for the test files (default fuzz-failures)")
+    parser.add_argument("--without", action="append", default=[], metavar="TEXT", help="leave out programs that contain this text")
     parser.add_argument("--side", default=COMPILED, help=argparse.SUPPRESS)
 
 
@@ -69,7 +74,7 @@ def command(arguments: argparse.Namespace) -> int:
         task = progress.add_task("programs", total=arguments.count * len(kinds))
         report = fuzz(
             arguments.count, arguments.seed, arguments.jobs, kinds,
-            arguments.out if arguments.shrink else None, arguments.side,
+            arguments.out if arguments.shrink else None, arguments.side, arguments.without,
             lambda programs: progress.update(task, advance=programs),
         )  # fmt: skip
     print(report)

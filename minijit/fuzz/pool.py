@@ -30,6 +30,7 @@ class Job:
     kind: str
     seeds: range
     side: str
+    without: tuple[str, ...] = ()
 
 
 def run_jobs(jobs: list[Job], workers: int, advance: Callable[[Report], None]) -> None:
@@ -39,16 +40,16 @@ def run_jobs(jobs: list[Job], workers: int, advance: Callable[[Report], None]) -
             advance(report)
 
 
-def split(kind: str, first: int, count: int, side: str) -> list[Job]:
+def split(kind: str, first: int, count: int, side: str, without: tuple[str, ...] = ()) -> list[Job]:
     """Cut a range of seeds into batches."""
-    return [Job(kind, range(start, min(start + BATCH, first + count)), side) for start in range(first, first + count, BATCH)]
+    return [Job(kind, range(start, min(start + BATCH, first + count)), side, without) for start in range(first, first + count, BATCH)]
 
 
 def run_job(job: Job) -> Report:
     """Run a batch; where its worker dies, blame the program that dies alone too, and go on after it."""
     report, left = Report(), job.seeds
     while left:
-        part = _run_worker(job.kind, left, job.side)
+        part = _run_worker(job, left)
         report.add(part.report)
         if part.ended is None:
             break
@@ -70,7 +71,7 @@ def _blame(job: Job, part: _Part, seeds: range) -> Report:
     """Run the suspect alone, then each one before it: memory may have been damaged earlier."""
     report = Report(programs=part.last - seeds.start + 1)
     for seed in (part.last, *range(seeds.start, part.last)):
-        alone = _run_worker(job.kind, range(seed, seed + 1), job.side)
+        alone = _run_worker(job, range(seed, seed + 1))
         if alone.ended is not None:
             report.failures.append(_dead(job, seed, alone.ended))
             return report
@@ -84,8 +85,8 @@ def _dead(job: Job, seed: int, how: str) -> Failure:
     return Failure(program, Difference(how.split(" ")[0], 0, how))
 
 
-def _run_worker(kind: str, seeds: range, side: str) -> _Part:
-    words = command("minijit.fuzz.worker", kind, str(seeds.start), str(len(seeds)), side)
+def _run_worker(job: Job, seeds: range) -> _Part:
+    words = command("minijit.fuzz.worker", job.kind, str(seeds.start), str(len(seeds)), job.side, *job.without)
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, env=environment())
         part = _listen(process, seeds)
