@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from minijit.interpreter.protocols import lookup
 from minijit.interpreter.signals import CallForReal, Opaque
 from minijit.interpreter.trackers import (
     UNBOUND,
@@ -119,7 +120,7 @@ def mapping(t: Tracer, number: int, record: Mapping) -> Runtime:
 def instance(t: Tracer, number: int, record: Instance) -> Runtime:
     """`object.__new__(cls)`, then its attributes in the order they were first set."""
     shell = _done(t, number, t.emit("new", (Constant(record.cls),), None, record.cls, fresh=True))
-    plain = record.cls.__setattr__ is object.__setattr__
+    plain = lookup.plain_setattr(record.cls)
     for name, value in zip(record.names, record.values, strict=True):
         if plain:
             t.emit_fresh_effect("set_attr", (shell, value), name)

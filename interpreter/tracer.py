@@ -327,20 +327,21 @@ class Tracer:
 
     def load(self, kind: str, subject: Runtime | None, payload: tuple[Any, ...], example: object = MISSING) -> Runtime:
         """A test that also loads what it found."""
-        key = (kind, subject and subject.value, *map(identity, payload))
+        asked = subject.value if subject is not None else None
+        key = (kind, asked, *map(identity, payload))
         early = self.state.unconditional and (subject is None or subject.value in self.entry_values)
         if self.state.opened and early:
             line = self.entry_keys.get(key)
             if line is None:
                 value = self.new_value()
-                line = Test(kind, subject and subject.value, payload, value)
+                line = Test(kind, asked, payload, value)
                 self.entry_keys[key] = line
                 self.entry_tests.append(line)
                 self.entry_values.add(value)
             assert line.result is not None
             return Runtime(line.result, example)
         value = self.new_value()
-        self._check(Test(kind, subject and subject.value, payload, value))
+        self._check(Test(kind, asked, payload, value))
         return Runtime(value, example)
 
     def assume(self, kind: str, payload: tuple[Any, ...]) -> None:

@@ -9,7 +9,7 @@ from types import FunctionType, MethodType
 from typing import Any, TypeVar, overload
 
 from minijit import _shim
-from minijit.install import install
+from minijit.install import Installation, install
 from minijit.options import Options, Replay
 from minijit.originals import installation_of
 from minijit.stats import Stats
@@ -99,7 +99,7 @@ def reset(function: Any) -> None:
     _installation(function).reset()
 
 
-def _installation(function: Any) -> Any:
+def _installation(function: Any) -> Installation:
     functions = functions_of(function)
     found = installation_of(functions[0]) if len(functions) == 1 else None
     if found is None:

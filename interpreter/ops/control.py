@@ -21,7 +21,7 @@ ops = Family("control")
 def jump(t: Tracer, inst: Instruction) -> bool:
     """(--)"""
     assert inst.target is not None
-    return t.machine.jump(inst.target)
+    return bool(t.machine.jump(inst.target))
 
 
 @ops("POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE")

@@ -240,7 +240,7 @@ def _tuple_getter(t: Tracer, owner: Tracker, cls: type, found: Any, name: str) -
     index = found.__reduce__()[1][0]
     record = t.state.record(owner)
     if isinstance(record, Sequence):
-        return record.items[index]
+        return record.items[int(index)]
     example = getattr(owner, "example", MISSING)
     value = tuple.__getitem__(example, index) if isinstance(example, tuple) else MISSING
     return t.emit("attr", (owner,), name, example=value)
@@ -312,7 +312,7 @@ def _load_module(
 ) -> bool:
     if type(module) is not ModuleType:
         raise Opaque("a module of a class of its own")
-    namespace = ModuleType.__dict__["__dict__"].__get__(module)
+    namespace: dict[str, Any] = object.__getattribute__(module, "__dict__")
     found = namespace.get(name, ABSENT)
     if found is ABSENT:
         raise Opaque(f"module attribute {name} is missing")

@@ -98,7 +98,7 @@ def _call_constant(
 
 
 HASHED_KINDS = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
-CONSTRUCT: list[Any] = []
+CONSTRUCT: list[Callable[..., bool]] = []
 """The protocol that makes instances; set by `construct`, which needs this module."""
 
 
@@ -141,7 +141,7 @@ def _call_function(
     code = t.original_code(function)
     if not tracker.frozen:
         t.assume("function", (function, code, function.__defaults__, function.__kwdefaults__))
-    defaults = [Constant(value) for value in function.__defaults__ or ()]
+    defaults: list[Tracker] = [Constant(value) for value in function.__defaults__ or ()]
     kwdefaults: dict[str, Tracker] = {}
     for name, value in (function.__kwdefaults__ or {}).items():
         t.assume("global_is", (function.__kwdefaults__, name, value))
@@ -150,7 +150,7 @@ def _call_function(
     if why_not is not None:
         raise Opaque(why_not)
     slots = bind(t, code, arguments, keywords, defaults, kwdefaults)
-    closure = [Constant(cell) for cell in function.__closure__ or ()]
+    closure: list[Tracker] = [Constant(cell) for cell in function.__closure__ or ()]
     return enter(t, code, tracker, slots, closure, then, extras)
 
 

@@ -78,10 +78,10 @@ def _known_keys(t: Tracer, container: Tracker) -> tuple[Any, ...] | None:
         members = tuple(part.value for part in record.items)  # type: ignore[attr-defined]
     elif isinstance(container, Constant):
         kind = type(container.value)
+        whole: Any = container.value
         if kind in (tuple, frozenset) or (container.frozen and kind in (list, dict, set)):
-            members = tuple(container.value)  # type: ignore[call-overload]
-        elif kind is dict and len(container.value) <= 64:  # type: ignore[arg-type]
-            whole: Any = container.value
+            members = tuple(whole)
+        elif kind is dict and len(whole) <= 64:
             t.assume("dict_items", (whole, tuple(whole), tuple(whole.values())))
             members = tuple(whole)
     if members is None or any(type(member) not in PLAIN_TYPES for member in members):

@@ -12,7 +12,7 @@ from minijit.interpreter.protocols.continuation import Extras, complete, continu
 from minijit.interpreter.protocols.lookup import ABSENT
 from minijit.interpreter.signals import Opaque
 from minijit.interpreter.state import Then
-from minijit.interpreter.trackers import PLAIN_TYPES, Constant, Runtime, Sequence, Tracker
+from minijit.interpreter.trackers import PLAIN_TYPES, Constant, Runtime, Sequence, Tracker, Virtual
 
 if TYPE_CHECKING:
     from minijit.interpreter.tracer import Tracer
@@ -267,11 +267,12 @@ def compare(t: Tracer, text: str, left: Tracker, right: Tracker, then: Then) -> 
         raise Opaque(f"{text} on a value of unknown type")
     if kinds[0] in PLAIN_TYPES and kinds[1] in PLAIN_TYPES:
         return complete(t, then, (), t.emit("compare", (left, right), text, bool))
-    if text in ("==", "!=") and all(default_equality(kind) for kind in kinds if kind is not None):
-        for kind in kinds:
+    known = (kinds[0], kinds[1])
+    if text in ("==", "!=") and all(map(default_equality, known)):
+        for kind in known:
             t.assume_class(kind)
         return complete(t, then, (), identical(t, left, right, text == "!="))
-    return _compare_dunder(t, name, mirrored, left, right, (kinds[0], kinds[1]), then)
+    return _compare_dunder(t, name, mirrored, left, right, known, then)
 
 
 def default_equality(kind: type) -> bool:
@@ -321,8 +322,8 @@ def has_identity(tracker: Constant) -> bool:
 def known_identity(t: Tracer, left: Tracker, right: Tracker) -> bool | None:
     """Whether two trackers are one object, where that is certain."""
     virtual = [t.state.record(side) is not None for side in (left, right)]
-    if all(virtual):
-        return left.number == right.number  # type: ignore[attr-defined]
+    if isinstance(left, Virtual) and isinstance(right, Virtual):
+        return left.number == right.number
     if any(virtual):
         return False
     if isinstance(left, Constant) and isinstance(right, Constant):
