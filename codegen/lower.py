@@ -14,7 +14,7 @@ from types import CodeType
 from minijit.codegen.buffer import NO_POSITION, Handler, Label, Resolve
 from minijit.codegen.emitter import Emitter
 from minijit.codegen.operations import ROWS
-from minijit.codegen.pads import Pads
+from minijit.codegen.pads import Pads, forget
 from minijit.codegen.passes import clean_up
 from minijit.codegen.plan import Plan, make_plan
 from minijit.codegen.purity import type_of
@@ -85,7 +85,9 @@ class RegionLowering:
             self.move(edge)
             self.go(edge.block, backward)
         self.pads.emit()
+        self.start(NO_POSITION, None)
         self.emitter.place(after)
+        forget(self.emitter, self.runtime, self.plan.loaded_at_entry())
 
     def start(self, position: Position, handler: Handler) -> None:
         """Let what is emitted next have this position and handler."""

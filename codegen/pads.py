@@ -12,9 +12,10 @@ Pads are outside of all handlers, and never make the exception the handled one, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
-from minijit.codegen.buffer import NO_POSITION, Label
+from minijit.codegen.buffer import NO_POSITION, Label, Resolve
 from minijit.codegen.emitter import Emitter
 from minijit.codegen.operations import unbind
 from minijit.codegen.plan import Plan
@@ -173,6 +174,18 @@ class Pads:
 
     def forget(self, snapshot: Snapshot) -> None:
         """Let go of what only the compiled blocks hold; the original would not keep it alive."""
-        for slot in self.plan.held(snapshot):
-            self.emitter.load_const(None)
-            self.emitter.store_fast(slot)
+        forget(self.emitter, self.low.runtime, self.plan.held(snapshot))
+
+
+def forget(emitter: Emitter, runtime: Runtime, slots: Sequence[int]) -> None:
+    """Leave temporaries unbound. One call into C for all; its answer, always true, means nothing."""
+    if not slots:
+        return
+
+    def unbinding(resolve: Resolve) -> object:
+        return runtime.check(tuple(("unbind", resolve(slot)) for slot in slots), runtime.counter)
+
+    after = emitter.label()
+    emitter.load_const_later(unbinding)
+    emitter.pop_jump_if_false(after)
+    emitter.place(after)

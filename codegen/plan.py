@@ -55,11 +55,17 @@ class Plan:
         return self.slots[operand]
 
     def held(self, snapshot: Snapshot) -> list[int]:
-        """Return the slots to clear when leaving: whatever is not of a plain type could be seen to live on."""
+        """Return the slots that may be bound when leaving by a snapshot: what they hold could be seen to live on."""
         bound, registers = self.bound[snapshot.number], self.registers
-        numbers = [n for n in range(bound.bit_length()) if bound >> n & 1 and not registers.plain[n]]
+        numbers = [number for number in range(bound.bit_length()) if bound >> number & 1]
         built = [registers.number[value] for operation in snapshot.operations for value in operation.results]
-        return [self.temporaries[number] for number in dict.fromkeys([*numbers, *built])]
+        every = dict.fromkeys([*numbers, *self.constant_numbers.values(), *built])
+        return [self.temporaries[number] for number in every]
+
+    def loaded_at_entry(self) -> list[int]:
+        """Return the slots that an entry may have bound before it said no."""
+        results = [self.slots[test.result] for test in self.region.entry_tests if test.result is not None]
+        return [*results, *(slot for _, slot in self.preloads)]
 
     @property
     def preloads(self) -> list[tuple[object, int]]:

@@ -226,8 +226,32 @@ def test_temporaries_are_let_go_before_the_original_runs():
     snapshot = b.snapshot(at, {"thing": thing, "ref": ref})
     b.check(Ask("type", thing, (Thing,)), failure=Abort(snapshot))
     b.ret(thing)
-    assert Lowered(original, b.region(), checks=[False])(Thing) is None
-    assert isinstance(Lowered(original, b.region(), checks=[True])(Thing), Thing)
+    low = Compiled(original, b.region())
+    assert isinstance(low(Thing), Thing)
+    assert low.counter.aborts == 0
+    assert low(lambda: {1}) is None
+    assert low.counter.aborts == 1
+
+
+def test_temporaries_do_not_show():
+    def original(a):
+        return locals()
+
+    b = Builder(original)
+    loaded = b.value()
+    b.entry_tests += [Ask("attr", b["a"], ("x",), loaded), Ask("type", loaded, (int,))]
+    twice = b.op("binary", loaded, loaded, payload="+", failure=Abort(b.snapshot()))
+    b.check(Ask("value", twice, (4,)), failure=Abort(b.snapshot()))
+    b.ret(twice)
+    low = Compiled(original, b.region())
+    thing = Thing()
+    thing.x = 2
+    assert low(thing) == 4
+    thing.x = 3
+    assert low(thing) == {"a": thing}
+    thing.x = 2.0
+    assert low(thing) == {"a": thing}
+    assert (low.counter.calls, low.counter.misses, low.counter.aborts) == (3, 1, 1)
 
 
 def test_entries_are_tried_in_turn():

@@ -38,17 +38,21 @@ def peek(index):
     return HEAP[index % 3]
 
 
+def shows(name):
+    """Names of the function's own locals, and of temporaries, of which there should be none."""
+    return name in "abpqr" or (name[0] == "." and name != ".0")
+
+
 def original(a, b):
     p = q = r = None
     if a is b:
-        return ("outside", {n: v for n, v in locals().items() if n in SEEN})
+        return ("outside", {n: v for n, v in locals().items() if shows(n)})
     try:
-        return ("inside", {n: v for n, v in locals().items() if n in SEEN})
+        return ("inside", {n: v for n, v in locals().items() if shows(n)})
     except Boom as boom:
-        return ("handled", boom.args, {n: v for n, v in locals().items() if n in SEEN})
+        return ("handled", boom.args, {n: v for n, v in locals().items() if shows(n)})
 
 
-SEEN = frozenset("abpqr")
 OUTSIDE, INSIDE = line_offset(original, 3), line_offset(original, 5)
 
 
