@@ -34,7 +34,7 @@ demo: python ## compile a real function and show what became of it
 	@.venv/$(FIRST)/bin/python examples/demo.py
 
 test: python ## run the tests on each of 3.11, 3.12 and 3.13 that is found
-	@$(if $(MISSING),echo "minijit: Python $(MISSING) not found, not tested there")
+	@$(if $(MISSING),echo "minijit: Python $(MISSING) was not found and is not tested")
 	@for v in $(FOUND); do $(MAKE) --no-print-directory .venv/$$v/ready; done
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target --keep-going $(FOUND:%=test-%)
 	@echo "minijit: passed on Python $(FOUND)$(if $(MISSING),; not found: $(MISSING))"
