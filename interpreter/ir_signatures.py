@@ -54,6 +54,7 @@ SIGNATURES: dict[str, Signature] = {
     "set_update": Signature(2, 2, 0, True),
     "dict_update": Signature(2, 2, 0, True),
     "dict_merge": Signature(2, 2, 0, True),
+    "effect_call": Signature(1, None, 0, True, object),
     "set_deref": Signature(2, 2, 0, True),
     "del_deref": Signature(1, 1, 0, True),
     "set_global": Signature(1, 1, 0, True, str),

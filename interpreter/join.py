@@ -16,6 +16,7 @@ from minijit.interpreter.state import Frame, State
 from minijit.interpreter.tracer import IMMUTABLE_TYPE, forget_classes, same
 from minijit.interpreter.trackers import (
     DEAD,
+    MAYBE,
     MISSING,
     UNBOUND,
     Constant,
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from minijit.interpreter.versions import Incoming, Version
 
 Path = tuple[Any, ...]
+
+
+class Expose(Exception):
+    """A root local is bound on some paths only: it must be in its real slot."""
 
 
 class Conflict(Exception):
@@ -74,6 +79,12 @@ class Joint:
         if all(tracker is trackers[0] for tracker in trackers):
             self.signature.append(trackers[0])
             return trackers[0]
+        if path[:2] == (0, "local") and DEAD not in trackers:
+            if path[2] not in self.version.exposed:
+                self.version.exposed.add(path[2])
+                raise Expose
+            self.signature.append(MAYBE)
+            return MAYBE
         if any(tracker is DEAD for tracker in trackers):
             self.signature.append(DEAD)
             return DEAD
@@ -161,9 +172,15 @@ def join(t: Tracer, version: Version) -> tuple[State, tuple[Any, ...], list[Valu
         return _pass_on(t, version, arrivals[0])
     for arrival in arrivals:
         arrival.block.operations.clear()
-    states = [arrival.state.clone() for arrival in arrivals]
-    _meet_commits(t, version, states)
-    joint = _settle(t, version, states)
+    while True:
+        states = [arrival.state.clone() for arrival in arrivals]
+        _meet_commits(t, version, states)
+        try:
+            joint = _settle(t, version, states)
+            break
+        except Expose:
+            for arrival in arrivals:
+                arrival.block.operations.clear()
     result = joint.result
     _join_knowledge(version, states, joint)
     if version.commit:
@@ -208,12 +225,15 @@ def _meet_commits(t: Tracer, version: Version, states: list[State]) -> None:
         len(first.frames) == 1 and (len(set(shapes)) > 1 or (version.loop and first.ledger))
     ):
         version.commit = True
+    version.commit = version.commit or bool(version.exposed)
     if not version.commit:
         return
     if len(first.frames) > 1:
         raise CallForReal(t.blame(), "effects that differ by path inside a call")
     for state, arrival in zip(states, version.incoming.values(), strict=True):
         t.state, t.block = state, arrival.block
+        for slot in sorted(version.exposed):
+            t.expose_local(slot)
         t.flush()
 
 
@@ -258,9 +278,7 @@ def _join_ledger(joint: Joint) -> None:
         columns = zip(*(entry.operands for entry in entries), strict=True)
         operands = tuple(joint.unify(("ledger", place, n), list(column)) for n, column in enumerate(columns))
         first = entries[0]
-        joint.result.ledger.append(
-            type(first)(first.opcode, operands, first.payload, first.position, first.filename, first.text)
-        )
+        joint.result.ledger.append(replace(first, operands=operands))
 
 
 def _join_knowledge(version: Version, states: list[State], joint: Joint) -> None:
@@ -273,7 +291,7 @@ def _join_knowledge(version: Version, states: list[State], joint: Joint) -> None
             result.types[value] = first.types[value]
     result.fresh |= set.intersection(*(state.fresh for state in states))
     result.owned |= set.intersection(*(state.owned for state in states))
-    for slot in first.physical:
+    for slot in {slot for state in states for slot in state.physical}:
         result.physical[slot] = _physical(slot, states, joint)
     if version.loop:
         forget_classes(result)
@@ -304,6 +322,8 @@ def _moved(joint: Joint, trackers: list[Tracker | None]) -> Tracker | None:
 
 
 def _physical(slot: int, states: list[State], joint: Joint) -> Tracker:
+    if joint.result.root.locals[slot] is MAYBE:
+        return MAYBE
     contents = [state.physical.get(slot, UNBOUND) for state in states]
     if all(same(contents[0], content) for content in contents) and not isinstance(contents[0], Virtual):
         return contents[0]

@@ -159,6 +159,8 @@ class Machine:
         if root and t.state.stale and inst.offset is not None:
             t.renew()
             t.state.stale = False
+        if root and inst.offset is not None and any(entry.site >= 0 for entry in t.state.ledger):
+            t.commit()
         frame = t.frame
         saved = frame.stack.copy()
         try:
@@ -230,6 +232,7 @@ class Machine:
         backward = target <= frame.pc
         frame.pc = target
         if backward:
+            t.keep_exclusive()
             frame.generation += 1
             self.close(Jump(self.goto(t.state, True), False, t.position))
         return True

@@ -11,6 +11,8 @@ from minijit.interpreter.tracer import Tracer
 from minijit.interpreter.trackers import NULL_SLOT, Runtime
 
 EFFECTS: dict[str, tuple[Callable[[Any], int], int]] = {
+    "LOAD_FAST": (lambda arg: 0, 1),
+    "LOAD_FAST_CHECK": (lambda arg: 0, 1),
     "LOAD_NAME": (lambda arg: 0, 1),
     "LOAD_DEREF": (lambda arg: 0, 1),
     "LOAD_ATTR": (lambda arg: 1, 1),

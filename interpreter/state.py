@@ -132,7 +132,11 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pending:
-    """A ledger entry: an effect that waits for the next commit point."""
+    """A ledger entry: an effect that waits for the next commit point.
+
+    `site`: where the root frame stood, for an effect that took something out (`list.pop`): threads
+    share such work by it, so nothing may run between the reading of what is taken and the taking.
+    """
 
     opcode: str
     operands: tuple[Tracker, ...]
@@ -140,6 +144,7 @@ class Pending:
     position: Position
     filename: str = ""
     text: str = ""
+    site: int = -1
 
     def shape(self) -> tuple[Any, ...]:
         """What two entries must share for their ledgers to meet."""

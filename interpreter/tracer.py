@@ -240,6 +240,8 @@ class Tracer:
         fresh: bool = False,
     ) -> Runtime:
         """A pure operation: it may read, allocate and raise; its failure aborts."""
+        if opcode in POLLS and self.state.ledger:
+            self.keep_exclusive()
         sources = tuple(self.operand(tracker) for tracker in operands)
         assignable = type_ is not None and not type_.__flags__ & IMMUTABLE_TYPE
         value = self.new_value(None if assignable else type_)
@@ -435,13 +437,24 @@ class Tracer:
         if tracker is not None:
             self.state.facts[(base, kind, name)] = tracker
 
-    def pend(self, opcode: str, operands: tuple[Tracker, ...], payload: Any, text: str) -> None:
+    def pend(
+        self, opcode: str, operands: tuple[Tracker, ...], payload: Any, text: str, exclusive: bool = False
+    ) -> None:
         """Enter an effect on the outside world into the ledger."""
         frame = self.frame
         inst = frame.unit.decoded.instructions[frame.pc]
-        self.state.ledger.append(Pending(opcode, operands, payload, inst.position, frame.unit.code.co_filename, text))
+        site = self.state.root.pc if exclusive else -1
+        self.state.ledger.append(
+            Pending(opcode, operands, payload, inst.position, frame.unit.code.co_filename, text, site)
+        )
         for tracker in operands:
             self.escape(tracker)
+
+    def keep_exclusive(self) -> None:
+        """What follows lets others run: nothing may have been read that is to be taken out later."""
+        for entry in self.state.ledger:
+            if entry.site >= 0:
+                raise CallForReal(entry.site, "another thread must not come between")
 
     def pending_on(self, kind: str, name: Any, base: Any) -> bool:
         """Whether the ledger holds an effect on what may be that location."""
@@ -529,6 +542,17 @@ class Tracer:
             operands = () if tracker is UNBOUND else (self.operand(tracker),)
             self.block.operations.append(Operation(opcode, operands, slot, (), None, self.position, effect=True))
             state.physical[slot] = tracker
+
+    def expose_local(self, slot: int) -> None:
+        """Enter into the ledger what brings one root local into its real slot."""
+        state = self.state
+        tracker = state.resolve(state.root.locals[slot])
+        if tracker is DEAD or same(tracker, state.physical.get(slot, UNBOUND)):
+            return
+        if tracker is UNBOUND:
+            self.pend("del_local", (), slot, "")
+        else:
+            self.pend("set_local", (tracker,), slot, "")
 
     def drop_unreachable(self) -> None:
         """Values that CPython would have let go by now die before anybody can look."""

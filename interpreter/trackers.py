@@ -53,6 +53,8 @@ class Mark(Tracker):
 NULL_SLOT = Mark("NULL")
 UNBOUND = Mark("UNBOUND")
 DEAD = Mark("DEAD")
+MAYBE = Mark("MAYBE")
+"""A local of the root frame that some paths leave unbound: the real slot holds what there is."""
 
 
 class Constant(Tracker):

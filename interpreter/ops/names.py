@@ -13,6 +13,7 @@ from minijit.interpreter.signals import CommitFirst, Opaque
 from minijit.interpreter.tracer import Tracer, is_inert, same
 from minijit.interpreter.trackers import (
     DEAD,
+    MAYBE,
     NULL_SLOT,
     UNBOUND,
     Constant,
@@ -30,6 +31,8 @@ def load_fast(t: Tracer, inst: Instruction) -> bool | None:
     if tracker is UNBOUND or tracker is DEAD:
         t.leave("an unbound local variable")
         return True
+    if tracker is MAYBE:
+        raise Opaque("a local variable that may be unbound")
     t.push(tracker)
     return None
 
@@ -38,6 +41,8 @@ def load_fast(t: Tracer, inst: Instruction) -> bool | None:
 def load_fast_and_clear(t: Tracer, inst: Instruction) -> None:
     """(-- value or NULL)"""
     tracker = t.frame.locals[inst.arg]
+    if tracker is MAYBE:
+        t.leave("a local variable that may be unbound")
     t.push(NULL_SLOT if tracker is UNBOUND or tracker is DEAD else tracker)
     t.frame.locals[inst.arg] = UNBOUND
 
@@ -55,14 +60,15 @@ def keep_alive(t: Tracer, slot: int, tracker: Tracker) -> None:
     """A value that may die visibly must live in the real slot for as long as it would in CPython."""
     old = t.state.physical.get(slot, UNBOUND)
     keep = isinstance(tracker, Runtime) and not is_inert(t, tracker)
-    replaced = old is DEAD or not (old is UNBOUND or same(old, tracker) or is_inert(t, old))
+    replaced = old in (DEAD, MAYBE) or not (old is UNBOUND or same(old, tracker) or is_inert(t, old))
     if not keep and not replaced:
         t.settle_deaths()
         return
     if t.state.record(tracker) is not None or tracker is NULL_SLOT or tracker is UNBOUND:
-        if old is DEAD:
-            raise Opaque("a slot that may be unbound")
-        t.pend("del_local", (), slot, "")
+        if old in (DEAD, MAYBE):
+            t.pend("set_local", (Constant(None),), slot, "")
+        else:
+            t.pend("del_local", (), slot, "")
     else:
         t.pend("set_local", (tracker,), slot, "")
     if replaced:
@@ -77,7 +83,7 @@ def keep_alive(t: Tracer, slot: int, tracker: Tracker) -> None:
 @ops("DELETE_FAST")
 def delete_fast(t: Tracer, inst: Instruction) -> bool | None:
     """(--)"""
-    if t.frame.locals[inst.arg] in (UNBOUND, DEAD):
+    if t.frame.locals[inst.arg] in (UNBOUND, DEAD, MAYBE):
         t.leave("an unbound local variable")
         return True
     t.frame.locals[inst.arg] = UNBOUND

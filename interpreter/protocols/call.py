@@ -11,7 +11,7 @@ from minijit.interpreter.protocols import lookup, promote
 from minijit.interpreter.protocols.bind import Keywords, bind
 from minijit.interpreter.protocols.continuation import Extras, complete
 from minijit.interpreter.signals import Opaque
-from minijit.interpreter.state import CodeKey, Frame, Then, unit_of
+from minijit.interpreter.state import CodeKey, Frame, Then, Unit, unit_of
 from minijit.interpreter.trackers import (
     UNBOUND,
     Constant,
@@ -218,11 +218,24 @@ def frame_names(code: CodeType) -> set[str]:
     return found
 
 
+def yields_under_protection(unit: Unit) -> bool:
+    """Whether a suspended generator, dropped, would still have code to run."""
+    instructions = unit.decoded.instructions
+    return any(
+        inst.op in ("YIELD_VALUE", "SEND")
+        for handler in unit.decoded.handlers
+        if instructions[handler.target].op != "STOPITERATION_ERROR"
+        for inst in instructions[handler.start : handler.end]
+    )
+
+
 def enter(
     t: Tracer, code: CodeType, function: Tracker, slots: list[Tracker], closure: list[Tracker], then: Then, extras: Extras
 ) -> bool:
     """Push the frame of an inlined call (or make its generator)."""
     unit = unit_of(code)
+    if code.co_flags & GENERATOR and yields_under_protection(unit):
+        raise Opaque(f"{code.co_qualname} yields inside a try or with")
     if closure:
         slots[len(slots) - len(closure) :] = closure
     frame = Frame(unit, function, slots, then)
