@@ -180,6 +180,15 @@ def dict_merge(low: Lowering, operation: Operation) -> None:
         low.emitter.pop()
 
 
+def effect_call(low: Lowering, operation: Operation) -> None:
+    """(arguments -- ): the payload's subscript calls a builtin, and does not poll for signals as a call would."""
+    low.emitter.load_const(operation.payload)
+    load_all(low, operation)
+    low.emitter.build("tuple", len(operation.operands))
+    low.emitter.subscript()
+    low.emitter.pop()
+
+
 def set_local(low: Lowering, operation: Operation) -> None:
     """(value -- )"""
     load_all(low, operation)
@@ -248,6 +257,7 @@ ROWS: dict[str, Emit] = {
     "set_update": grow(Emitter.set_update),
     "dict_update": grow(Emitter.dict_update),
     "dict_merge": dict_merge,
+    "effect_call": effect_call,
     "set_deref": set_deref,
     "del_deref": del_deref,
     "set_global": simple(lambda emitter, name: emitter.store_global(name)),

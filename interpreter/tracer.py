@@ -81,6 +81,9 @@ class Plan:
         """Functions that are not worth another try."""
         return frozenset(key for key, count in self.failures.items() if count >= FAILURES)
 
+POLLS = frozenset({"call", "call_method", "call_ex", "new"})
+"""Operations at which signal handlers and other threads may run."""
+
 
 class Tracer:
     """One attempt at a region."""

@@ -3,10 +3,12 @@
    One translation unit, read in this order:
      frame.h    the running frame of each CPython version
      objects.h  reading objects without running user code
+     keys.h     looking keys up without running user code
      tests.h    the table of tests, parsed and answered
      guards.h   Counter, Check, Entry, is_redo
      queries.h  what the compiler asks while it traces
      replay.h   stores past overrides and descriptors
+     effects.h  builtins called where nothing else may run
      capture.h  PEP 523 */
 
 #define PY_SSIZE_T_CLEAN
@@ -25,11 +27,13 @@
 
 #include "shim/frame.h"
 #include "shim/objects.h"
+#include "shim/keys.h"
 #include "shim/tests.h"
 #include "shim/words.h"
 #include "shim/guards.h"
 #include "shim/queries.h"
 #include "shim/replay.h"
+#include "shim/effects.h"
 #include "shim/capture.h"
 
 #define FASTCALL(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL
@@ -90,7 +94,7 @@ execute(PyObject *module)
     if (check_interpreter() < 0 || prepare_capture() < 0 || add_tests(module) < 0) {
         return -1;
     }
-    PyTypeObject *types[] = {&Counter_Type, &Check_Type, &Entry_Type};
+    PyTypeObject *types[] = {&Counter_Type, &Check_Type, &Entry_Type, &Effect_Type};
     for (size_t i = 0; i < Py_ARRAY_LENGTH(types); i++) {
         if (PyModule_AddType(module, types[i]) < 0) {
             return -1;

@@ -19,6 +19,14 @@
     ROW(NO_ITEM, "no_item", "LS") \
     ROW(LIST_ITEM, "list_item", "LND") \
     ROW(LEN, "len", "LN") \
+    ROW(QUIET_KEY, "quiet_key", "LL") \
+    ROW(HAS_KEY, "has_key", "LL") \
+    ROW(NO_KEY, "no_key", "LL") \
+    ROW(INERT_ITEM, "inert_item", "LL") \
+    ROW(KEYED_ITEM, "keyed_item", "LLD") \
+    ROW(ALL_PLAIN, "all_plain", "L") \
+    ROW(ALL_OF, "all_of", "LT") \
+    ROW(INDEX, "index", "L") \
     ROW(CELL, "cell", "CD") \
     ROW(CONSTANT, "constant", "OD") \
     ROW(UNBIND, "unbind", "X") \
@@ -55,7 +63,7 @@ static const TestRow test_rows[TEST_COUNT] = {
 /* One test, parsed. Objects are borrowed from the tuple the guard keeps. */
 typedef struct {
     TestOp op;
-    int slots[2];
+    int slots[3];
     Py_ssize_t number;
     PyObject *objects[4];
     uint64_t seen; /* the dict's version, or the place of an attribute, when last looked up */
@@ -381,6 +389,28 @@ ask_constant(Test *test, PyObject **locals)
     }
 }
 
+/* Tests of a container and a key. */
+static int
+ask_key(Test *test, PyObject **locals, PyObject *container, PyObject *key)
+{
+    PyObject *value = NULL;
+    Lookup lookup = quiet_find(container, key, &value);
+    switch (test->op) {
+    case TEST_QUIET_KEY:
+        return lookup != UNKNOWN;
+    case TEST_HAS_KEY:
+        return lookup == FOUND;
+    case TEST_NO_KEY:
+        return lookup == ABSENT;
+    case TEST_INERT_ITEM:
+        return lookup == ABSENT || (lookup == FOUND && value != NULL && is_plain(value));
+    case TEST_KEYED_ITEM:
+        return lookup == FOUND && value != NULL && load(locals, test->slots[2], value);
+    default:
+        Py_UNREACHABLE();
+    }
+}
+
 /* Tests of a local that is bound. */
 static int
 ask_local(Test *test, PyObject **locals, PyObject *subject)
@@ -425,6 +455,18 @@ ask_local(Test *test, PyObject **locals, PyObject *subject)
         return value != NULL && load(locals, test->slots[1], value);
     case TEST_LEN:
         return plain_length(subject) == test->number;
+    case TEST_QUIET_KEY:
+    case TEST_HAS_KEY:
+    case TEST_NO_KEY:
+    case TEST_INERT_ITEM:
+    case TEST_KEYED_ITEM:
+        return locals[test->slots[1]] != NULL && ask_key(test, locals, subject, locals[test->slots[1]]);
+    case TEST_ALL_PLAIN:
+        return all_plain(subject);
+    case TEST_ALL_OF:
+        return PyList_CheckExact(subject) && all_of(subject, (PyTypeObject *)name);
+    case TEST_INDEX:
+        return is_index(subject);
     default:
         Py_UNREACHABLE();
     }
