@@ -106,28 +106,13 @@ class RegionLowering:
         def entry(resolve: Resolve) -> object:
             """The guard also puts constants that operations want in a slot where they belong."""
             constants = tuple(("constant", value, resolve(slot)) for value, slot in preloads)
-            return runtime.entry(self.rows(lines, resolve) + constants, runtime.counter, last)
+            return runtime.entry(constants + rows(lines, plan.entry_slot, resolve), runtime.counter, last)
 
         emitter.load_const_later(entry)
         emitter.pop_jump_if_false(after)
         for original, slot in plan.copies:
             emitter.load_fast(original)
             emitter.store_fast(slot)
-
-    def rows(self, lines: Sequence[Test], resolve: Resolve) -> tuple[TestRow, ...]:
-        """Write tests as the shim wants them: with indices into the frame's locals in the place of values."""
-        return tuple(self.row(test, resolve) for test in lines)
-
-    def row(self, test: Test, resolve: Resolve) -> TestRow:
-        """Write one test."""
-        row: list[object] = [test.kind]
-        if test.subject is not None:
-            row.append(resolve(self.slot(test.subject)))
-        for item in test.payload:
-            row.append(resolve(self.slot(item)) if isinstance(item, (Value, Const)) else item)
-        if test.result is not None:
-            row.append(resolve(self.slot(test.result)))
-        return tuple(row)
 
     # -- operands and operations --
 
@@ -174,7 +159,7 @@ class RegionLowering:
         """Emit a check that leaves by its pad when it fails."""
         runtime, lines = self.runtime, tests(operation)
         self.start(NO_POSITION, None)
-        self.emitter.load_const_later(lambda resolve: runtime.check(self.rows(lines, resolve), runtime.counter))
+        self.emitter.load_const_later(lambda resolve: runtime.check(rows(lines, self.slot, resolve), runtime.counter))
         assert operation.failure is not None
         self.emitter.pop_jump_if_false(self.pads.restore(operation.failure.snapshot))
 
@@ -310,6 +295,22 @@ class RegionLowering:
         """Go on in the original."""
         self.start(NO_POSITION, None)
         self.emitter.jump(self.pads.restore(leave.snapshot))
+
+
+def rows(lines: Sequence[Test], slot: Callable[[Operand], int], resolve: Resolve) -> tuple[TestRow, ...]:
+    """Write tests as the shim wants them: with indices into the frame's locals in the place of values."""
+    return tuple(row(test, lambda operand: resolve(slot(operand))) for test in lines)
+
+
+def row(test: Test, index: Callable[[Operand], int]) -> TestRow:
+    """Write one test."""
+    items: list[object] = [test.kind]
+    if test.subject is not None:
+        items.append(index(test.subject))
+    items += [index(item) if isinstance(item, (Value, Const)) else item for item in test.payload]
+    if test.result is not None:
+        items.append(index(test.result))
+    return tuple(items)
 
 
 def region_line(plan: Plan) -> int:

@@ -30,6 +30,9 @@ class Plan:
     homes: dict[Operand, int]
     """Arguments that stay in their original slot."""
     copied: list[tuple[int, Value]]
+    """Arguments that are copied from that slot to a temporary, where something uses them."""
+    arguments: dict[Operand, int]
+    """The original slot of each argument."""
     constants: dict[int, Const]
     """Constants that must be in a slot, by identity of the object."""
     constant_numbers: dict[int, int]
@@ -53,6 +56,10 @@ class Plan:
         if isinstance(operand, Const):
             return self.temporaries[self.constant_numbers[id(operand.value)]]
         return self.slots[operand]
+
+    def entry_slot(self, operand: Operand) -> int:
+        """Return the slot of an operand while the entry is asked: arguments are not copied yet."""
+        return self.arguments[operand] if operand in self.arguments else self.slot(operand)
 
     def held(self, snapshot: Snapshot) -> list[int]:
         """Return the slots that may be bound when leaving by a snapshot: what they hold could be seen to live on."""
@@ -89,7 +96,8 @@ def make_plan(region: Region, emitter: Emitter) -> Plan:
     registers = allocate(region, exits, trees, wanted, entering)
     bound = bound_numbers(region, exits, registers, entering)
     constants = constants_in_slots(region)
-    plan = Plan(region, trees, registers, homes, copied, constants, {}, exits, bound, 0)
+    arguments: dict[Operand, int] = {value: emitter.slot(slot) for slot, value in region.arguments}
+    plan = Plan(region, trees, registers, homes, copied, arguments, constants, {}, exits, bound, 0)
     add_extra_registers(plan)
     return plan
 

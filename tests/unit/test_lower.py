@@ -827,3 +827,14 @@ def test_signal_in_a_loop_without_handler_leaves():
     with pytest.raises(Alarm):
         low(0, [])
     assert low.dropped == []
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_entry_asks_about_arguments_where_they_come_in(used):
+    b = Builder(divide)
+    b.entry_tests.append(Ask("type", b["a"], (int,)))
+    b.op("set_local", 5, payload=0)
+    b.ret(b["a"] if used else b["b"])
+    low = Compiled(divide, b.region())
+    assert low(6, 2) == (6 if used else 2)
+    assert low(6.0, 2) == 3.0
