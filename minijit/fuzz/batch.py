@@ -34,6 +34,7 @@ def find_side(name: str) -> Side:
 def run_batch(kind: str, seeds: range, side: Side, without: tuple[str, ...], say: Say) -> None:
     """Compare the programs of these seeds, but for those that contain an unwanted text."""
     compiled, refused, unfit = 0, Counter[str](), Counter[str]()
+    examples: dict[str, int] = {}
     gc.freeze()
     for number, seed in enumerate(seeds):
         say(f"> {seed}")
@@ -48,10 +49,12 @@ def run_batch(kind: str, seeds: range, side: Side, without: tuple[str, ...], say
             say("! " + json.dumps({"program": program.to_json(), "difference": asdict(verdict.difference)}))
         reason = _why_not_compiled(verdict)
         compiled += reason is None
-        refused.update([reason] if reason else [])
+        if reason is not None:
+            refused[reason] += 1
+            examples.setdefault(reason, seed)
         if number % COLLECT_EVERY == 0:
             gc.collect()
-    say("= " + json.dumps({"programs": len(seeds), "compiled": compiled, "refused": refused, "unfit": unfit}))
+    say("= " + json.dumps({"programs": len(seeds), "compiled": compiled, "refused": refused, "unfit": unfit, "examples": examples}))
 
 
 def _why_not_compiled(verdict: Verdict) -> str | None:

@@ -52,7 +52,7 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
         "setattr({x}, '{a}', {v})", "delattr({x}, '{a}')", "LOG.append(getattr({x}, '{a}', 'none'))", "{x}.{a}, {y}.b = {y}.b, {n}", "{x}.a = {x}",
         "{x}.bump({n})", "{x}.a = {x}.b = {v}",
     ),
-    "node": ("{x}.__dict__['{a}'] = {v}", "LOG.append(sorted(vars({x})))", "{x}.__dict__.pop('{a}')", "{x}.new = {v}", "vars({x}).clear()", "{x}.kind = {n}",
+    "node": ("{x}.__dict__['{a}'] = {v}", "LOG.append(sorted({x}.__dict__))", "{x}.__dict__.pop('{a}')", "{x}.new = {v}", "{x}.__dict__.clear()", "{x}.kind = {n}",
              "type({x}).kind += 1", "LOG.append({x}.kind)", "del {x}.new"),
     "cell": ("cell = {v}", "cell = [cell]", "write_cell({v})", "LOG.append(read_cell())", "LOG.append(cell)", "del cell", "cell += {n}", "add_cell({n})"),
     "global": ("G0 = {v}", "G1 = {v}", "G0 += {n}", "LOG.append(G0)", "del G1", "globals()['G1'] = {v}", "LOG.append(G1)", "set_global({v})",
@@ -131,7 +131,8 @@ def _statements(graph: Graph, count: int) -> Lines:
 
 
 def _failure(w: Writer) -> Lines:
-    return [w.pick(("raise ValueError('here')", "1 // 0", "[][5]", "None.x", "boom()", "{}['k']", "if a: raise KeyError(a)"))]
+    failure = w.pick(("raise ValueError('here')", "1 // 0", "[][5]", "None.x", "boom()", "{}['k']", "raise KeyError(a)"))
+    return [failure] if w.chance(0.4) else [f"if a == {w.pick('012')}: {failure}"]
 
 
 def _body(graph: Graph, count: int) -> Lines:

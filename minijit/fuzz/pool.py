@@ -106,7 +106,8 @@ def _listen(process: subprocess.Popen[bytes], seeds: range) -> _Part:
             report.failures.append(Failure(Program.from_json(data["program"]), Difference(**data["difference"])))
         elif sign == "=":
             totals = json.loads(rest)
-            report.add(Report(totals["programs"], totals["compiled"], Counter(totals["refused"]), Counter(totals["unfit"])))
+            refused, unfit = Counter(totals["refused"]), Counter(totals["unfit"])
+            report.add(Report(totals["programs"], totals["compiled"], refused, unfit, totals["examples"]))
             done = True
     assert process.stdout is not None
     process.stdout.close()

@@ -25,13 +25,14 @@ class Report:
     """Totals of a run. Grows while results come in.
 
     `compiled` counts programs in which some call ran specialised code to its end; `refused`
-    says why others did not; `unfit` programs were too slow or too deep to compare.
+    says why others did not, `examples` gives a seed for each reason; `unfit` programs were too slow or too deep to compare.
     """
 
     programs: int = 0
     compiled: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     unfit: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, int] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -41,6 +42,7 @@ class Report:
         self.compiled += other.compiled
         self.refused += other.refused
         self.unfit += other.unfit
+        self.examples = {**other.examples, **self.examples}
         self.failures += other.failures
 
     @property
@@ -52,6 +54,6 @@ class Report:
         share = 100 * self.compiled / max(1, self.programs)
         rate = self.programs / max(0.001, self.seconds)
         lines = [f"{self.programs} programs in {self.seconds:.1f} s ({rate:.0f}/s), {share:.0f} % ran compiled code, {len(self.failures)} differ"]
-        lines += [f"  {count:6} not compiled: {reason}" for reason, count in self.refused.most_common(12)]
+        lines += [f"  {count:6} not compiled: {reason} (seed {self.examples.get(reason, 0)})" for reason, count in self.refused.most_common(12)]
         lines += [f"  {count:6} not compared: {reason}" for reason, count in self.unfit.most_common(5)]
         return "\n".join(lines + [f"  {failure}" for failure in self.failures])
