@@ -19,7 +19,7 @@ from minijit.originals import installation_of, register
 from minijit.pipeline import Product, Request, build
 from minijit.stats import State, Stats
 
-__all__ = ["Installation", "install"]
+__all__ = ["Installation", "decided", "install", "internal_error"]
 
 ENTRIES = 4
 MISSES = 2
@@ -29,6 +29,9 @@ _compiling = threading.RLock()
 """One compilation at a time; a thread that finds it taken goes on with what is installed."""
 
 Emitter.hide = staticmethod(_shim.hide_locals)
+
+decided: list[Callable[[Installation], None]] = []
+"""Who wants to be told of every function compiled or refused."""
 
 
 class Installation:
@@ -132,6 +135,7 @@ class Installation:
         counter = self.counter
         counter.miss_limit = counter.misses + MISSES if len(self.regions) < ENTRIES else -1
         counter.abort_limit = counter.aborts + ABORTS
+        self.tell()
 
     def refuse(self, event: str, reason: Unsupported | InternalError) -> BaseException | None:
         """A first refusal, or failing speculation, gives the original back for good."""
@@ -142,7 +146,13 @@ class Installation:
             self.cold_calls = self.counter.calls
         self.state, self.regions = "refused", ()
         self.put(self.original)
+        self.tell()
         return reason if self.options.strict else None
+
+    def tell(self) -> None:
+        """Pass a decision on."""
+        for listener in decided:
+            listener(self)
 
     # -- what it tells ----------------------------------------------------------------------------------
 

@@ -18,6 +18,8 @@ class Options:
     strict: bool = False
     replay: Replay = "silent"
     warmup: int = 1
+    gainless: bool = False
+    """Compile also where nothing can be removed: for tests of minijit itself."""
 
     def __post_init__(self) -> None:
         if isinstance(self.static, str) or not all(isinstance(name, str) for name in self.static):

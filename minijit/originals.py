@@ -23,9 +23,9 @@ def register(code: CodeType, installation: Installation) -> None:
     """Note that a code object, original or made, belongs to an installation."""
     key = id(code)
 
-    def forget(_: object) -> None:
-        _known.pop(key, None)
-        _shim.forget_stand_in(key)
+    def forget(_: object, known: Any = _known, forget_stand_in: Any = _shim.forget_stand_in) -> None:
+        known.pop(key, None)
+        forget_stand_in(key)
 
     if code is not installation.original:
         _shim.stand_in(code, installation.original)

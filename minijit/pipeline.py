@@ -58,7 +58,7 @@ def build(request: Request) -> Product:
     An abort that came too often makes all entries anew, without the paths the original had to redo.
     """
     outcome = trace(request)
-    if not outcome.notes.gains():
+    if not outcome.notes.gains() and not request.options.gainless:
         raise Unsupported("MJ009", "nothing in it can be removed", filename=request.original.co_filename,
                           line=request.original.co_firstlineno)
     forbid_effects(request, outcome)
