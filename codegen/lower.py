@@ -163,6 +163,16 @@ class RegionLowering:
         assert operation.failure is not None
         self.emitter.pop_jump_if_false(self.pads.restore(operation.failure.snapshot))
 
+    def drop(self, operand: Operand) -> None:
+        """Let go of a value: an argument's own slot is left unbound, a temporary holds None."""
+        slot = self.plan.slots.get(operand)
+        if slot is None:
+            return
+        self.emitter.load_const(None)
+        self.emitter.store_fast(slot)
+        if operand in self.plan.homes:
+            self.emitter.delete_fast(slot)
+
     # -- blocks and edges --
 
     def label(self, block: Block) -> Label:

@@ -25,6 +25,9 @@ class Lowering(Protocol):
     def check(self, operation: Operation) -> None:
         """Emit a check."""
 
+    def drop(self, operand: Operand) -> None:
+        """Let go of what an operand's slot holds."""
+
 
 Emit = Callable[[Lowering, Operation], None]
 
@@ -207,8 +210,8 @@ def original_slot(low: Lowering, operation: Operation) -> int:
 
 
 def drop(low: Lowering, operation: Operation) -> None:
-    """( -- ), ending the life of a value."""
-    low.emitter.delete_fast(low.slot(operation.operands[0]))
+    """( -- ), ending the life of a value if it has one: it may be dropped already, or made on some paths only."""
+    low.drop(operation.operands[0])
 
 
 def original(low: Lowering, operation: Operation) -> None:

@@ -231,7 +231,7 @@ def block_problems(block: Block, bound: Bound) -> Problems:
     problems: Problems = []
     bound.update(block.parameters)
     for operation in block.operations:
-        asked = own_reads(operation) if operation.opcode == "check" else operands(operation)
+        asked = READS.get(operation.opcode, operands)(operation)
         problems += unbound(f"b{block.number}: {operation.opcode}", asked, bound)
         problems += snapshot_problems(block, operation, bound)
         bound.update(operation.results)
@@ -246,6 +246,14 @@ def own_reads(check: Operation) -> list[Operand]:
     """Return what a check reads, without what its own earlier tests load."""
     own: set[Operand] = set(check.results)
     return [operand for operand in operands(check) if operand not in own]
+
+
+def nothing(_: Operation) -> list[Operand]:
+    """A drop lets go of what is there, if anything is."""
+    return []
+
+
+READS: dict[str, Callable[[Operation], Iterable[Operand]]] = {"check": own_reads, "drop": nothing}
 
 
 def unbound(place: str, asked: Iterable[Operand], bound: Bound) -> Problems:
@@ -295,7 +303,8 @@ def run_drops(block: Block, lost: set[Operand], problems: Problems) -> set[Opera
     """Return what is lost at the end of a block, noting uses of what was lost before them."""
     lost = lost.difference(block.parameters)
     for operation in block.operations:
-        note_lost(f"b{block.number}: {operation.opcode}", operation, operands(operation), lost, problems)
+        asked = () if operation.opcode == "drop" else operands(operation)
+        note_lost(f"b{block.number}: {operation.opcode}", operation, asked, lost, problems)
         lost.difference_update(operation.results)
         if operation.opcode == "drop":
             lost.update(operation.operands)

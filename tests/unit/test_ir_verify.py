@@ -188,11 +188,13 @@ def test_drop_in_a_loop():
     b.at(entry)
     b.jump(head)
     b.at(head)
+    made = b.op("tuple", value)
     b.op("drop", value)
-    b.branch(b["a"], head, done)
+    b.op("drop", value)
+    b.branch(made, head, done)
     b.at(done)
     b.ret(None)
-    assert problems(b) == [f"b1: drop: {value!r} was dropped"]
+    assert problems(b) == [f"b1: tuple: {value!r} was dropped"]
     head.operations.insert(0, Operation("tuple", (), None, (value,)))
     entry.operations.clear()
     assert problems(b) == []

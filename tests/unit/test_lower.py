@@ -838,3 +838,24 @@ def test_entry_asks_about_arguments_where_they_come_in(used):
     low = Compiled(divide, b.region())
     assert low(6, 2) == (6 if used else 2)
     assert low(6.0, 2) == 3.0
+
+
+def test_drop_is_harmless_where_there_is_nothing():
+    b = Builder(divide)
+    made = b.value()
+    entry, then, meet = b.current, b.block(), b.block()
+    b.at(entry)
+    b.branch(b["a"], then, meet)
+    b.at(then)
+    made = b.op("tuple", b["b"], b["b"])
+    b.op("append", b["a"], made)
+    b.jump(meet)
+    b.at(meet)
+    b.op("drop", made)
+    b.op("drop", made)
+    b.op("drop", b["b"])
+    b.op("drop", b["b"])
+    b.ret(b["a"])
+    low = Compiled(divide, b.region())
+    assert low([0], 1) == [0, (1, 1)]
+    assert low([], 1) == []
