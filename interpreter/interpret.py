@@ -8,6 +8,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from minijit.errors import Unsupported
+from minijit.interpreter.estimate import estimate
 from minijit.interpreter.ir import Region, Value
 from minijit.interpreter.machine import interpret_once
 from minijit.interpreter.notes import Notes
@@ -44,12 +45,16 @@ class World:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What interpretation gives: a region, and what there is to say about it."""
+    """What interpretation gives: a region, and what there is to say about it.
+
+    `profit`: nanoseconds a typical call is expected to save; negative where compiled code would be slower.
+    """
 
     region: Region
     notes: Notes
     steps: int
     attempts: int
+    profit: float
 
 
 def interpret(function: FunctionType, code: CodeType, arguments: Sequence[object], world: World) -> Outcome:
@@ -83,7 +88,8 @@ def interpret(function: FunctionType, code: CodeType, arguments: Sequence[object
         except OverBudget as signal:
             raise refusal(code, "MJ004", f"over budget: {signal}") from None
         else:
-            return Outcome(region, tracer.notes, steps + tracer.steps, attempt)
+            profit = estimate(region, tracer.saved)
+            return Outcome(region, tracer.notes, steps + tracer.steps, attempt, profit)
         steps += tracer.steps
     raise refusal(code, "MJ004", "over budget: attempts")
 

@@ -7,7 +7,7 @@ built on the edges. The walk is repeated until nothing more has to be built.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from minijit.interpreter.ir import Edge, Jump, Value
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from minijit.interpreter.versions import Incoming, Version
 
 Path = tuple[Any, ...]
+
+
+class Undecided:
+    """Stands for the type of a parameter that has not been made yet."""
 
 
 class Expose(Exception):
@@ -121,11 +125,11 @@ class Joint:
     def _parameter(self, path: Path, trackers: list[Tracker]) -> Tracker:
         left = [(index, x.number) for index, x in enumerate(trackers) if isinstance(x, Virtual)]
         if left:
-            self.version.sticky.setdefault(path, None)
+            self.version.sticky.setdefault(path, Undecided)
             raise Conflict(left)
         kinds = {self._type(state, tracker) for state, tracker in zip(self.states, trackers, strict=True)}
         type_ = kinds.pop() if len(kinds) == 1 else None
-        if path in self.version.sticky and self.version.visits and self.version.sticky[path] is not type_:
+        if self.version.sticky.get(path, Undecided) not in (Undecided, type_):
             type_ = None
         self.version.sticky[path] = type_
         assignable = type_ is not None and not type_.__flags__ & IMMUTABLE_TYPE

@@ -113,6 +113,7 @@ class Machine:
         version.block.parameters = parameters
         version.block.operations.clear()
         version.block.terminator = None
+        self.t.saved.pop(version.block, None)
         self.trace(version, entry.clone())
 
     def _withdraw(self, version: Version) -> None:

@@ -55,6 +55,9 @@ IMMUTABLE_TYPE = 1 << 8
 """Py_TPFLAGS_IMMUTABLETYPE: the class can't be changed, so nothing need be checked."""
 
 
+SAVED_NANOSECONDS = {"inlined": 25.0, "removed": 60.0, "folded": 6.0}
+"""About what a Python call, the making of an object and a decision cost (medians of three versions)."""
+
 FAILURES = 2
 """Calls of one function that had to be made for real, after which no more are inlined from the root."""
 
@@ -115,6 +118,7 @@ class Tracer:
         self.origins: dict[Value, tuple[int, int]] = {}
         self.keepalive: list[Any] = []
         self.building: set[int] = set()
+        self.saved: dict[Block, float] = {}
         self.steps = 0
         self.values = 0
         self.numbers = 0
@@ -122,6 +126,11 @@ class Tracer:
         self.state: State
         self.block: Block
         self.open = True
+
+    def gain(self, kind: str, text: str) -> None:
+        """Note something that the block being traced no longer has to do."""
+        self.notes.add(kind, self.position, text)
+        self.saved[self.block] = self.saved.get(self.block, 0.0) + SAVED_NANOSECONDS[kind]
 
     # -- the running instruction ---------------------------------------------------------------
 
@@ -334,7 +343,8 @@ class Tracer:
         """A test that also loads what it found."""
         asked = subject.value if subject is not None else None
         key = (kind, asked, *map(identity, payload))
-        early = self.state.unconditional and (subject is None or subject.value in self.entry_values)
+        values = {item for item in (asked, *payload) if isinstance(item, Value)}
+        early = self.state.unconditional and values <= self.entry_values
         if self.state.opened and early:
             line = self.entry_keys.get(key)
             if line is None:

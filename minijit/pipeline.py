@@ -58,8 +58,8 @@ def build(request: Request) -> Product:
     An abort that came too often makes all entries anew, without the paths the original had to redo.
     """
     outcome = trace(request)
-    if not outcome.notes.gains() and not request.options.gainless:
-        raise Unsupported("MJ009", "nothing in it can be removed", filename=request.original.co_filename,
+    if outcome.profit <= 0 and not request.options.gainless:
+        raise Unsupported("MJ009", why_no_gain(outcome), filename=request.original.co_filename,
                           line=request.original.co_firstlineno)
     forbid_effects(request, outcome)
     kept = () if request.event == "abort" else request.regions
@@ -68,6 +68,13 @@ def build(request: Request) -> Product:
     if VERIFY:
         verify(code, binds)
     return Product(code, regions, outcome)
+
+
+def why_no_gain(outcome: Outcome) -> str:
+    """Why the function is left alone, in a sentence."""
+    if not outcome.notes.gains():
+        return "nothing in it can be removed"
+    return "checks would cost more than what can be removed"
 
 
 def trace(request: Request) -> Outcome:

@@ -171,7 +171,7 @@ def object_new(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then, 
     if own_new is not object.__new__ and not isinstance(own_new, staticmethod):
         raise Opaque("a class with a layout of its own")
     t.assume_class(cls)
-    t.notes.add("removed", t.position, f"{cls.__name__} object")
+    t.gain("removed", f"{cls.__name__} object")
     return complete(t, then, extras, t.virtual(Instance(cls)))
 
 

@@ -149,7 +149,7 @@ def make_function(t: Tracer, inst: Instruction) -> None:
             parts[bit] = t.pop()
     value: Any = code.value
     extras = (parts[0], parts[1], parts[2], parts[3])
-    t.notes.add("removed", t.position, f"function {value.co_name}")
+    t.gain("removed", f"function {value.co_name}")
     t.push(t.virtual(Function(value, t.globals_of(t.frame), extras)))
 
 

@@ -76,7 +76,7 @@ def jump_if(t: Tracer, extras: Extras, result: Tracker, payload: Any) -> bool:
     if isinstance(result, Constant):
         taken = result.value is wanted
         if result.static:
-            t.notes.add("folded", t.position, "a branch on something static")
+            t.gain("folded", "a branch on something static")
         if not taken and pop:
             t.frame.stack.pop()
         return t.machine.jump(target) if taken else False

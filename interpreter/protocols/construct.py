@@ -56,7 +56,7 @@ def _plain_base(cls: type) -> bool:
 
 def new_instance(t: Tracer, cls: type) -> Tracker:
     """A virtual instance without attributes."""
-    t.notes.add("removed", t.position, f"{cls.__name__} object")
+    t.gain("removed", f"{cls.__name__} object")
     return t.virtual(Instance(cls))
 
 

@@ -191,7 +191,7 @@ def _advance_iterator(t: Tracer, walk: Tracker, record: Iterator, item: Then, do
         t.update(walk, record.moved(-1))
         return complete(t, done, extras, Constant(None))
     t.update(walk, record.moved(record.index + 1))
-    t.notes.add("folded", t.position, "a loop step over something known")
+    t.gain("folded", "a loop step over something known")
     return complete(t, item, extras, items[record.index])
 
 

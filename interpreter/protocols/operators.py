@@ -103,7 +103,7 @@ def fold(t: Tracer, function: Callable[..., Any], *operands: Tracker) -> Constan
         return None
     static = any(operand.static for operand in operands)  # type: ignore[attr-defined]
     if static:
-        t.notes.add("folded", t.position, "computed from static values")
+        t.gain("folded", "computed from static values")
     return Constant(value, static)
 
 
