@@ -6,7 +6,7 @@ report says so. Without the option nothing is changed but the fixture `minijit_s
 
 from __future__ import annotations
 
-from collections import Counter
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,13 +14,13 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from minijit import _shim
+from minijit.codes import CODES
 from minijit.harness.everything import Everything
 from minijit.harness.same import assert_same
 
 __all__ = ["minijit_same"]
 
 KEY = pytest.StashKey["Session"]()
-SHOWN = 10
 
 
 @pytest.fixture
@@ -51,12 +51,13 @@ class Session:
 
     def __init__(self, pattern: str) -> None:
         self.everything = Everything(pattern)
+        self.paused = False
         self.blamed: list[str] = []
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Any:
         """Compile what one test calls; fixtures are left out."""
-        with self.everything:
+        with contextlib.nullcontext() if self.paused else self.everything:
             return (yield)
 
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
@@ -74,32 +75,23 @@ class Session:
 
     def _passes_plain(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
         before = _shim.enable(False)
-        self.everything.paused = True
+        self.paused = True
         try:
             item._initrequest()  # type: ignore[attr-defined]
             return all(report.passed for report in runtestprotocol(item, log=False, nextitem=nextitem))
         finally:
-            self.everything.paused = False
+            self.paused = False
             _shim.enable(before)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tell what was compiled, what was not and why, and whom to blame."""
-        write = terminalreporter.write_line
-        stats = [installation.stats() for installation in self.everything.installations.values()]
-        states = Counter(each.state for each in stats)
-        aborted = sum(each.aborts > 0 for each in stats)
+        write, everything = terminalreporter.write_line, self.everything
         terminalreporter.section("minijit")
-        write(f"{states['compiled']} functions compiled, {states['refused']} refused, "
-              f"{states['cold']} called once only, {aborted} left half-way at least once")  # fmt: skip
-        reasons = Counter(reason_of(each.reason) for each in stats if each.state == "refused")
-        for reason, number in reasons.most_common(SHOWN):
-            write(f"  {number:5} refused: {reason}")
+        write(f"{everything.compiled} functions compiled, {everything.refused.total()} refused, "
+              f"{everything.aborted()} left half-way, {len(everything.errors)} internal errors")  # fmt: skip
+        for code, number in everything.refused.most_common():
+            write(f"  {number:5} refused: {code} {CODES[code].title}")
+        for error in everything.errors:
+            write(f"  {error}")
         for name in self.blamed:
             write(f"  passes without minijit: {name}")
-
-
-def reason_of(text: str | None) -> str:
-    """Cut a refusal's text down to what many refusals share."""
-    code, _, rest = str(text).partition(" ")
-    place, _, reason = rest.partition(": ")
-    return f"{code}: {reason.partition(' (')[0]}" if rest.startswith("at ") else str(text).partition(" (")[0]
