@@ -6,7 +6,7 @@ Parts are built before the whole. Where an object contains itself, its shell is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from types import FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from minijit.interpreter.protocols import lookup
@@ -156,7 +156,13 @@ def function(t: Tracer, number: int, record: Function) -> Runtime:
 
 
 def method(t: Tracer, number: int, record: Method) -> Runtime:
-    """A bound method object."""
+    """A bound method object; one of a builtin class comes from its descriptor."""
+    function = t.state.resolve(record.function)
+    if isinstance(function, Constant) and not isinstance(function.value, FunctionType):
+        name = getattr(function.value, "__name__", None)
+        if not isinstance(name, str) or not isinstance(function.value, (MethodDescriptorType, WrapperDescriptorType)):
+            raise Opaque("a bound object that is not a method")
+        return _done(t, number, t.emit("attr", (record.owner,), name, fresh=True))
     function_type: Any = MethodType
     return _done(
         t, number, t.emit("call", (Constant(function_type), record.function, record.owner), (), MethodType, fresh=True)

@@ -8,7 +8,7 @@ from typing import Any
 from minijit.interpreter.instruction import Instruction
 from minijit.interpreter.opcodes import NULL_BELOW
 from minijit.interpreter.tracer import Tracer
-from minijit.interpreter.trackers import NULL_SLOT, Runtime
+from minijit.interpreter.trackers import NULL_SLOT, Constant, Mark, Runtime, Tracker
 
 EFFECTS: dict[str, tuple[Callable[[Any], int], int]] = {
     "LOAD_FAST": (lambda arg: 0, 1),
@@ -90,13 +90,43 @@ def _unpack_rest(t: Tracer, inst: Instruction, reason: str) -> None:
 
 
 def _load_method(t: Tracer, inst: Instruction, reason: str) -> None:
-    """Read as a plain attribute: what LOAD_METHOD pushes may be a NULL, which is no value."""
+    """Called at once it is one operation; else read as a plain attribute.
+
+    What LOAD_METHOD pushes may be a NULL, which is no value.
+    """
     owner = t.peek()
     t.operand(owner)
+    if _call_at_once(t, inst, owner, reason):
+        return
     deliver = t.before_opaque()
     t.pop()
     result = t.opaque_value("attr", (owner,), inst.arg, deliver, reason, inst)
     _beside_null(t, result)
+
+
+def _call_at_once(t: Tracer, inst: Instruction, owner: Tracker, reason: str) -> bool:
+    """Where only constants and locals are loaded between a method's load and its call, nothing can come between."""
+    frame = t.frame
+    instructions = frame.unit.decoded.instructions
+    arguments: list[Tracker] = []
+    place = frame.pc + 1
+    while instructions[place].op in ("LOAD_FAST", "LOAD_CONST"):
+        load = instructions[place]
+        arguments.append(Constant(load.arg) if load.op == "LOAD_CONST" else t.state.resolve(frame.locals[load.arg]))
+        place += 1
+    call = instructions[place]
+    same_line = call.position[0] == inst.position[0]
+    if call.op != "CALL" or call.arg[0] != len(arguments) or not same_line or place in frame.unit.flow.leaders:
+        return False
+    if any(isinstance(argument, Mark) for argument in arguments):
+        return False
+    for argument in arguments:
+        t.operand(argument)
+    deliver = t.before_opaque()
+    t.pop()
+    t.push(t.opaque_value("call_method", (owner, *arguments), (inst.arg, call.arg[1]), deliver, reason, inst))
+    frame.pc = place
+    return True
 
 
 def _load_global(t: Tracer, inst: Instruction, reason: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from minijit.interpreter.signals import Opaque
 from minijit.interpreter.state import PUSH, Then
-from minijit.interpreter.trackers import NULL_SLOT, Constant, Runtime, Tracker
+from minijit.interpreter.trackers import NULL_SLOT, Constant, Method, Runtime, Tracker
 
 if TYPE_CHECKING:
     from minijit.interpreter.tracer import Tracer
@@ -45,8 +45,12 @@ def push(t: Tracer, extras: Extras, result: Tracker, payload: Any) -> bool:
 
 @continuation("method")
 def method(t: Tracer, extras: Extras, result: Tracker, payload: Any) -> bool:
-    """The result is called next: leave it beside a NULL, in this version's order."""
-    if payload:
+    """The result is called next: a method as function and self, all else beside a NULL."""
+    record = t.state.record(result)
+    if isinstance(record, Method):
+        t.push(record.function)
+        t.push(record.owner)
+    elif payload:
         t.push(NULL_SLOT)
         t.push(result)
     else:
