@@ -7,7 +7,7 @@ nothing in a local. All other values are stored once, where they are defined, in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from minijit.codegen.purity import STAYS_BEHIND, rank
@@ -31,6 +31,8 @@ IN_SLOT = frozenset({"cell", "check"})
 """Rows whose results are made in their slots."""
 
 DEEPEST = 40
+NOTHING = -1
+"""The rank of a needless drop: nothing has to stay behind it."""
 
 
 def stack_operands(operation: Operation) -> Sequence[Operand]:
@@ -58,15 +60,19 @@ def final_operands(block: Block) -> Sequence[Operand]:
 class Uses:
     """How the region's values are used: how often on the stack, and whether by slot as well."""
 
-    __slots__ = ("count", "pinned")
+    __slots__ = ("count", "natural", "pinned")
 
     def __init__(self, region: Region, reads: dict[int, list[Value]]) -> None:
         self.count: dict[Operand, int] = {}
         self.pinned: set[Operand] = set()
+        self.natural: set[Operation] = set()
+        """Drops of values that die there anyway when they are computed where they are used."""
         for block in region.blocks:
+            self.natural.update(natural_drops(block.operations))
             for operation in block.operations:
-                self.pinned.update(slot_operands(operation))
                 self.add(stack_operands(operation))
+                if operation not in self.natural:
+                    self.pinned.update(slot_operands(operation))
             self.add(final_operands(block))
             if not isinstance(block.terminator, Jump):
                 self.pinned.update(argument for edge in edges(block) for argument in edge.arguments)
@@ -88,6 +94,16 @@ class Uses:
         return value in self.count or value in self.pinned
 
 
+def natural_drops(operations: Sequence[Operation]) -> Iterator[Operation]:
+    """Yield the drops that come right after an operation that takes the value off the stack."""
+    taken: Sequence[Operand] = ()
+    for operation in operations:
+        if operation.opcode != "drop":
+            taken = stack_operands(operation)
+        elif operation.operands[0] in taken:
+            yield operation
+
+
 Trees = dict[Operand, Operation]
 """The operations that are computed where their result is used, by result."""
 
@@ -97,12 +113,25 @@ def schedule(region: Region, uses: Uses) -> Trees:
     trees: Trees = {}
     for block in region.blocks:
         if block.operations:
-            BlockScheduler(block, uses, trees).run()
+            trees |= schedule_block(block, uses)
     return trees
 
 
+def schedule_block(block: Block, uses: Uses) -> Trees:
+    """Schedule a block: again and again while that makes drops needless, which then stand in nobody's way."""
+    natural = {drop for drop in block.operations if drop in uses.natural}
+    needless: set[Operation] = set()
+    while True:
+        trees = BlockScheduler(block, uses, needless).run()
+        found = {drop for drop in natural if drop.operands[0] in trees}
+        if found == needless:
+            return trees
+        natural -= needless - found
+        needless = found & natural
+
+
 class BlockScheduler:
-    """Walks one block backward. Mutates `trees`.
+    """Walks one block backward, collecting trees.
 
     `limit` is where the next tree goes: everything from there on is known to be emitted later.
     `passed[rank][i]` counts the operations before `i` that one of that rank must not pass; what
@@ -111,10 +140,10 @@ class BlockScheduler:
 
     __slots__ = ("candidates", "last", "limit", "operations", "passed", "placed", "ranks", "trees")
 
-    def __init__(self, block: Block, uses: Uses, trees: Trees) -> None:
+    def __init__(self, block: Block, uses: Uses, needless: set[Operation]) -> None:
         self.operations = block.operations
-        self.ranks = [rank(operation) for operation in block.operations]
-        self.trees = trees
+        self.ranks = [NOTHING if step in needless else rank(step) for step in block.operations]
+        self.trees: Trees = {}
         self.candidates = candidates(block.operations, uses)
         self.placed = bytearray(len(block.operations))
         self.passed = {
@@ -123,12 +152,13 @@ class BlockScheduler:
         self.last = final_operands(block)
         self.limit = 0
 
-    def run(self) -> None:
+    def run(self) -> Trees:
         """Grow trees on the block's end and on every operation not part of one already, last to first."""
         self.grow(len(self.operations), self.last)
         for index in range(len(self.operations) - 1, -1, -1):
             if not self.placed[index]:
                 self.grow(index, stack_operands(self.operations[index]))
+        return self.trees
 
     def grow(self, root: int, loaded: Sequence[Operand]) -> None:
         """Compute what can be computed for the operation at `root`."""

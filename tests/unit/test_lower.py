@@ -859,3 +859,42 @@ def test_drop_is_harmless_where_there_is_nothing():
     low = Compiled(divide, b.region())
     assert low([0], 1) == [0, (1, 1)]
     assert low([], 1) == []
+
+
+def chained(make, use, log):
+    return None
+
+
+def test_value_dropped_after_its_use_dies_in_its_use():
+    b = Builder(chained)
+    thing = b.op("call", b["make"], payload=(), effect=True)
+    used = b.op("call", b["use"], thing, b.op("tuple", b["log"], failure=None), payload=(), effect=True)
+    b.op("drop", thing)
+    b.op("append", b["log"], "after")
+    again = b.op("call", b["use"], used, b.op("tuple", b["log"]), payload=(), effect=True)
+    b.op("drop", used)
+    b.ret(again)
+    low = Compiled(chained, b.region())
+    first_store = next(i for i, name in enumerate(generated(low)) if name.startswith("STORE"))
+    assert generated(low)[:first_store].count("CALL") == 2
+    log = []
+
+    class Last(Thing):
+        def __del__(self):
+            log.append("died")
+
+    assert low(Last, lambda thing, logs: logs[0].append("used"), log) is None
+    assert log == ["used", "died", "after", "used"]
+
+
+def test_value_whose_use_is_delayed_is_dropped_for_itself():
+    """The tuple is built after the effect, which it may pass, but what it holds was dropped before."""
+    b = Builder(chained)
+    thing = b.op("call", b["make"], payload=(), effect=True)
+    holder = b.op("tuple", thing)
+    b.op("drop", thing)
+    b.op("append", b["log"], 1)
+    b.ret(holder)
+    low = Compiled(chained, b.region())
+    (thing,) = low(Thing, None, [])
+    assert isinstance(thing, Thing)

@@ -99,7 +99,7 @@ class Generator:
     def step(self):
         kinds = {
             "plain": 8, "divide": 2, "read": 2, "pure_call": 1, "build": 1, "check": 2, "store": 2, "note": 2,
-            "local": 0.3, "branch": 1.5, "loop": 0.7, "items": 0.7,
+            "local": 0.3, "dropped": 2, "branch": 1.5, "loop": 0.7, "items": 0.7,
         }
         getattr(self, self.random.choices(list(kinds), list(kinds.values()))[0])()
 
@@ -133,6 +133,29 @@ class Generator:
         small = self.b.op("binary", self.pick(), 1023, payload="&", type=int)
         self.b.op("set_item", HEAP, self.random.randrange(3), small, failure=None)
         self.renew()
+
+    def dropped(self):
+        """Values that live for one or two uses, with something or nothing between."""
+        small = self.b.op("binary", self.pick(), 63, payload="&", type=int)
+        effect = self.random.random() < 0.5
+        first = self.b.op("call", note if effect else peek, small, payload=(), effect=effect, failure=None)
+        if effect:
+            self.renew()
+        if self.random.random() < 0.3:
+            self.plain()
+        second = self.b.op("tuple", self.pick(), first, failure=None)
+        dead = [first]
+        if self.random.random() < 0.5:
+            self.b.op("drop", dead.pop())
+        if self.random.random() < 0.3:
+            self.store()
+        third = self.b.op("item", second, 1, type=int)
+        if self.random.random() < 0.3:
+            third = self.b.op("binary", third, first, payload="+", type=int) if dead else third
+        for value in [*dead, second]:
+            self.b.op("drop", value)
+        self.renew()
+        self.keep(third)
 
     def local(self):
         self.b.op("set_local", self.pick(), payload=self.random.randrange(5), failure=None)
@@ -312,6 +335,9 @@ class Machine:
 
     def set_local(self, slot, value):
         self.physical["abpqr"[slot]] = value
+
+    def drop(self, _, value):
+        """Nothing: values here are not missed when they die."""
 
     def iter(self, _, items):
         return iter(items)
