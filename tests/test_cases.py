@@ -17,12 +17,14 @@ from minijit.harness.reach import reach
 from minijit.harness.same import first_difference, record
 from minijit.harness.snapshot import difference, snapshot_roots
 from minijit.harness.state import State
-from minijit.interpreter.notes import Notes
+from minijit.install import install
+from minijit.options import Options
 
 HERE = pathlib.Path(__file__).parent / "cases"
 CALLS = 4
 """One to warm up, three compiled."""
 COMPILING = "MINIJIT_CASES_COMPILE"
+PLAIN, NORMAL, GAINLESS = "", "where it pays", "always"
 
 
 def load(name):
@@ -40,17 +42,21 @@ DYNAMO = {case.__name__: case for case in dynamo.CASES}
 
 def jit(function):
     """Compile inside of a case; the switch is in the environment, where the comparison doesn't look."""
-    return minijit.compile(function) if os.environ.get(COMPILING) else function
+    wanted = os.environ.get(COMPILING)
+    if wanted == GAINLESS:
+        install(function, Options(gainless=True))
+        return function
+    return minijit.compile(function) if wanted else function
 
 
 def prepare(case, compiling):
     """Load a case: its function and the makers of its arguments, one for each call."""
-    os.environ[COMPILING] = "1" if compiling else ""
+    os.environ[COMPILING] = compiling
     semantics.JIT = jit
     dynamo._NS_COUNT = itertools.count()
     function, make_args = case()
     makers = getattr(make_args, "variants", None) or [make_args]
-    return (minijit.compile(function) if compiling else function), makers * max(2, CALLS // len(makers))
+    return jit(function), makers * max(2, CALLS // len(makers))
 
 
 def run(case, compiling):
@@ -63,38 +69,32 @@ def run(case, compiling):
         state.restore()
 
 
-def compare(case):
+def compare(case, how=NORMAL):
     """Compare a case compiled with the same case plain. What isn't the same plain twice can't be compared."""
-    _, expected = run(case, False)
-    compiled, actual = run(case, True)
+    _, expected = run(case, PLAIN)
+    compiled, actual = run(case, how)
     stats = minijit.stats(compiled)
     found = first_difference(expected, actual)
-    if found is not None and first_difference(expected, run(case, False)[1]) is not None:
-        found = own_difference(case)
+    if found is not None and first_difference(expected, run(case, PLAIN)[1]) is not None:
+        found = own_difference(case, how)
     return {"failure": found, "hits": stats.hits, "aborts": stats.aborts, "state": stats.state,
             "reason": stats.reason or f"{stats.state}, {stats.aborts} aborts, {stats.misses} misses"}  # fmt: skip
 
 
-def own_difference(case):
+def own_difference(case, how):
     """Compare as the case file itself does."""
     if case in DYNAMO.values():
-        good, observed = dynamo.check(case, minijit.compile)
+        good, observed = dynamo.check(case, jit)
         return None if good else f"expected {case.expect!r}, observed {observed!r}"
     outcomes = []
-    for compiling in (False, True):
+    for compiling in (PLAIN, how):
         function, makers = prepare(case, compiling)
         outcomes.append([semantics.outcome(function, make()) for make in makers])
     return None if outcomes[0] == outcomes[1] else f"expected {outcomes[0]}, got {outcomes[1]}"
 
 
-def compare_all(case):
-    """Compare also where compiling gains nothing, which minijit would leave alone."""
-    Notes.gains = lambda self: 1
-    return compare(case)
-
-
-def check(case, suite, isolated, share, compare=compare):
-    result = isolated(functools.partial(compare, case))
+def check(case, suite, isolated, share, how=NORMAL):
+    result = isolated(functools.partial(compare, case, how))
     share.append({"suite": suite, "hits": 0, "state": "failed", "reason": "failed", **result})
     assert result["failure"] is None, f"{result['failure']}\n({result.get('state')}, {result.get('hits')} hits)"
     assert "MJ007" not in result["reason"], result["reason"]
@@ -102,7 +102,7 @@ def check(case, suite, isolated, share, compare=compare):
 
 def plain_semantics(case):
     """Run a case as its file's own check does."""
-    os.environ[COMPILING] = ""
+    os.environ[COMPILING] = PLAIN
     function, make_args = case()
     kind, value = semantics.outcome(function, make_args())[0]
     if function.raises:
@@ -148,17 +148,17 @@ def looks(function, arguments):
 
 @pytest.mark.parametrize("name", SEMANTICS)
 def test_semantics_compiled_regardless(name, isolated, share):
-    check(SEMANTICS[name], "semantics, gain or not", isolated, share, compare_all)
+    check(SEMANTICS[name], "semantics, gain or not", isolated, share, GAINLESS)
 
 
 @pytest.mark.parametrize("name", DYNAMO)
 def test_dynamo_compiled_regardless(name, isolated, share):
-    check(DYNAMO[name], "dynamo, gain or not", isolated, share, compare_all)
+    check(DYNAMO[name], "dynamo, gain or not", isolated, share, GAINLESS)
 
 
 def naive_difference(case):
     """Ask the harness to tell the wrong transformation that a case carries from the right one."""
-    function, makers = prepare(case, False)
+    function, makers = prepare(case, PLAIN)
     expected, wrong = (looks(each, makers[0]()) for each in (function, function.naive))
     return {"failure": None if difference(expected, wrong) else "not told apart"}
 
