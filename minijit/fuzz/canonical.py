@@ -24,6 +24,8 @@ SKIPPED = frozenset({
 })  # fmt: skip
 _own_dict = type.__dict__["__dict__"].__get__
 _mro = type.__dict__["__mro__"].__get__
+_factory = defaultdict.__dict__["default_factory"].__get__
+_maxlen = deque.__dict__["maxlen"].__get__
 CELL = types.CellType
 
 
@@ -86,7 +88,7 @@ class Snapshot:
                 break
             atom = ATOMS.get(base)
             if atom is not None:
-                self.words.append(ADDRESS.sub("0x", base.__repr__(value)))  # type: ignore[arg-type]
+                self.words.append(ADDRESS.sub("0x", base.__repr__(value)))
                 break
         self.state(value, kind)
 
@@ -133,12 +135,12 @@ def _ordered(snapshot: Snapshot, value: object) -> None:
 
 
 def _default(snapshot: Snapshot, value: object) -> None:
-    snapshot.walk(defaultdict.default_factory.__get__(value))  # type: ignore[attr-defined]
+    snapshot.walk(_factory(value))
     snapshot.pairs(dict.items(value))  # type: ignore[arg-type]
 
 
 def _deque(snapshot: Snapshot, value: object) -> None:
-    snapshot.walk(deque.maxlen.__get__(value))  # type: ignore[attr-defined]
+    snapshot.walk(_maxlen(value))
     snapshot.each(deque.__iter__(value))  # type: ignore[arg-type]
 
 

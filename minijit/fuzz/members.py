@@ -90,8 +90,7 @@ def arithmetic_operator(w: Writer) -> Lines:
 @rules.lines("members", 3)
 def equality(w: Writer) -> Lines:
     test = w.pick(("self.n == getattr(other, 'n', None)", "True", "self is other", "NotImplemented", "self.n"))
-    lines = ["def __eq__(self, other):", *indent([*_note(w, "eq"), f"return {test}"])]
-    return lines
+    return ["def __eq__(self, other):", *indent([*_note(w, "eq"), f"return {test}"])]
 
 
 @rules.lines("members", 2)

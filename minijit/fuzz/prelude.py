@@ -16,6 +16,7 @@ from typing import Any
 
 from minijit.fuzz.program import FILENAME
 
+
 def trace(error: BaseException) -> list[tuple[str, int]]:
     """Give the function names and lines of a traceback."""
     steps: list[tuple[str, int]] = []

@@ -40,7 +40,7 @@ def compiled(program: Program) -> Namespace:
         target = namespace.get(name)
         if target is None:
             continue
-        options = dict(program.options) if name == "run" else {}
+        options: dict[str, Any] = dict(program.options) if name == "run" else {}
         result = minijit.compile(**options)(target) if options else minijit.compile(target)
         if result is not target:
             raise AssertionError(f"minijit.compile returned another object for {name}")
