@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from minijit.interpreter.instruction import Instruction
-from minijit.interpreter.ir import Position
+from minijit.interpreter.ir import Operation, Position
 
 if TYPE_CHECKING:
     from minijit.interpreter.state import Pending
@@ -14,12 +14,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One thing that happened at a line. `kind`: inlined, kept, built, removed, left, effect."""
+    """One thing that happened at a line. `kind`: inlined, kept, built, removed, folded, left, effect.
+
+    `origin`: where what was inlined was written.
+    """
 
     kind: str
     filename: str
     position: Position
     text: str
+    origin: str = ""
 
     def __str__(self) -> str:
         return f"{self.filename}:{self.position[0]}: {self.kind}: {self.text}"
@@ -31,15 +35,17 @@ class Notes:
 
     filename: str = ""
     found: dict[tuple[Any, ...], Note] = field(default_factory=dict)
+    replayed: list[tuple[Operation, Note]] = field(default_factory=list)
+    """Each operation that replays a ledger entry, with the entry's own place."""
 
-    def add(self, kind: str, position: Position, text: str, filename: str | None = None) -> None:
+    def add(self, kind: str, position: Position, text: str, filename: str | None = None, origin: str = "") -> Note:
         """Note something."""
-        note = Note(kind, self.filename if filename is None else filename, position, text)
-        self.found.setdefault((kind, note.filename, position, text), note)
+        note = Note(kind, self.filename if filename is None else filename, position, text, origin)
+        return self.found.setdefault((kind, note.filename, position, text), note)
 
-    def effect(self, entry: Pending) -> None:
+    def effect(self, entry: Pending, operation: Operation) -> None:
         """A ledger entry was committed."""
-        self.add("effect", entry.position, entry.text, entry.filename)
+        self.replayed.append((operation, self.add("effect", entry.position, entry.text, entry.filename)))
 
     def opaque(self, position: Position, inst: Instruction, reason: str) -> None:
         """An instruction was kept as it is."""

@@ -127,9 +127,9 @@ class Tracer:
         self.block: Block
         self.open = True
 
-    def gain(self, kind: str, text: str) -> None:
+    def gain(self, kind: str, text: str, origin: str = "") -> None:
         """Note something that the block being traced no longer has to do."""
-        self.notes.add(kind, self.position, text)
+        self.notes.add(kind, self.position, text, origin=origin)
         self.saved[self.block] = self.saved.get(self.block, 0.0) + SAVED_NANOSECONDS[kind]
 
     # -- the running instruction ---------------------------------------------------------------
@@ -488,10 +488,9 @@ class Tracer:
             return
         entries = [(entry, tuple(self.operand(tracker) for tracker in entry.operands)) for entry in state.ledger]
         for entry, operands in entries:
-            self.block.operations.append(
-                Operation(entry.opcode, operands, entry.payload, (), None, self.position, effect=True)
-            )
-            self.notes.effect(entry)
+            operation = Operation(entry.opcode, operands, entry.payload, (), None, self.position, effect=True)
+            self.block.operations.append(operation)
+            self.notes.effect(entry, operation)
             conflicts.forget_assumed(self, entry)
             if entry.opcode == "set_local":
                 state.physical[entry.payload] = state.resolve(entry.operands[0])
@@ -639,11 +638,14 @@ class Tracer:
         """Go on in the original: from this instruction in the root frame, else from the last commit point."""
         raise Leave(reason)
 
-    def exit(self, reason: str) -> None:
-        """Close the block by going to the last commit point in the original."""
+    def exit(self, reason: str, redo: bool = True) -> None:
+        """Close the block by going to the last commit point in the original; going back is counted."""
         self.state.snapshot.used = True
         self.notes.left(self.position, reason)
-        self.end(Exit(self.state.snapshot.snapshot, reason, self.position))
+        if redo:
+            never = (Test("never", None),)
+            self.block.operations.append(Operation("check", (), never, (), self.abort(), self.position))
+        self.end(Exit(self.state.snapshot.snapshot, reason, self.position, redo))
 
 
 def same_exit(operation: Operation, abort: Abort | None) -> bool:

@@ -240,7 +240,7 @@ def enter(
         slots[len(slots) - len(closure) :] = closure
     frame = Frame(unit, function, slots, then)
     frame.extras = extras
-    t.gain("inlined", code.co_qualname)
+    t.gain("inlined", code.co_qualname, f"{code.co_filename}:{code.co_firstlineno}")
     if code.co_flags & GENERATOR:
         frame.then, frame.extras = Then("generator_return"), ()
         return complete(t, then, extras, t.virtual(Generator(frame, t.state.root.pc)))
