@@ -42,6 +42,11 @@ from minijit.interpreter.raw import read
 
 def lower(regions: Sequence[Region], code: CodeType, runtime: Runtime) -> CodeType:
     """Make the code object that tries each region in turn, then runs the original body of `code`."""
+    return emit(regions, code, runtime).finish()
+
+
+def emit(regions: Sequence[Region], code: CodeType, runtime: Runtime) -> Emitter:
+    """Emit all of the generated part; not laid out yet, so one can still see what each instruction is for."""
     emitter = Emitter(code)
     plans = [make_plan(clean_up(region), emitter) for region in regions]
     slots = [emitter.temporary() for _ in range(max((plan.registers.count for plan in plans), default=0))]
@@ -52,7 +57,7 @@ def lower(regions: Sequence[Region], code: CodeType, runtime: Runtime) -> CodeTy
         RegionLowering(emitter, plan, runtime, positions).run(last=number == len(plans) - 1)
     emitter.position, emitter.handler = NO_POSITION, None
     emitter.jump_original(raw.offsets[raw.prologue()])
-    return emitter.finish()
+    return emitter
 
 
 class RegionLowering:
