@@ -5,12 +5,14 @@ The weights are nanoseconds measured on CPython 3.11 to 3.13, rounded; only thei
 
 from __future__ import annotations
 
-from minijit.interpreter.ir import Block, Branch, Edge, Jump, Next, Operation, Region
+from minijit.interpreter.ir import Block, Branch, Edge, Exit, Jump, Next, Operation, Region, Return
 
 LOOP_FACTOR = 8.0
 """Expected iterations of a loop."""
 BRANCH_FACTOR = 0.6
 """Expected share of times that one side of a branch is taken."""
+WASTED = 20.0
+"""What a block costs whose work the original does again."""
 ENTRY, CHECK, TEST, MOVE, STORE, OPAQUE = 8.0, 8.0, 1.5, 1.5, 1.5, 3.0
 
 
@@ -18,9 +20,26 @@ def estimate(region: Region, saved: dict[Block, float]) -> float:
     """Saved minus added nanoseconds for one call."""
     weights = block_weights(region)
     total = -ENTRY - 0.5 * len(region.entry_tests)
+    useful = useful_blocks(region)
     for block in region.blocks:
-        total += weights[block] * (saved.get(block, 0.0) - added(block))
+        gained = saved.get(block, 0.0) if block in useful else -WASTED
+        total += weights[block] * (gained - added(block))
     return total
+
+
+def useful_blocks(region: Region) -> set[Block]:
+    """Blocks whose work is not done again for certain."""
+    useful = {
+        block
+        for block in region.blocks
+        if isinstance(block.terminator, Return) or (isinstance(block.terminator, Exit) and not block.terminator.redo)
+    }
+    changed = True
+    while changed:
+        before = len(useful)
+        useful |= {block for block in region.blocks if any(edge.block in useful for edge in edges(block))}
+        changed = len(useful) > before
+    return useful
 
 
 def added(block: Block) -> float:

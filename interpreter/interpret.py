@@ -90,6 +90,8 @@ def interpret(function: FunctionType, code: CodeType, arguments: Sequence[object
         else:
             profit = estimate(region, tracer.saved)
             return Outcome(region, tracer.notes, steps + tracer.steps, attempt, profit)
+        finally:
+            release(tracer)
         steps += tracer.steps
     raise refusal(code, "MJ004", "over budget: attempts")
 
@@ -105,6 +107,12 @@ def _attempt(t: Tracer, arguments: Sequence[object], world: World) -> Region:
     fill(t, region)
     region.arguments = slots
     return region
+
+
+def release(t: Tracer) -> None:
+    """Let go of the traced call's arguments at once, not at the next garbage collection."""
+    t.machine.release()
+    t.drafts.clear()
 
 
 def entry_state(t: Tracer, arguments: Sequence[object], world: World) -> tuple[State, tuple[tuple[int, Value], ...]]:

@@ -251,11 +251,12 @@ class Return:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exit:
-    """Go on in the original body for good."""
+    """Go on in the original body for good; `redo`: work done since the snapshot is done again there."""
 
     snapshot: Snapshot
     reason: str = ""
     position: Position = (None, None, None, None)
+    redo: bool = False
 
     def __str__(self) -> str:
         return f"exit s{self.snapshot.number}" + (f" ({self.reason})" if self.reason else "")

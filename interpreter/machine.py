@@ -20,6 +20,14 @@ VERSIONS_PER_PLACE = 512
 VISITS = 12
 
 
+class Released:
+    """Takes the place of a machine that is done."""
+
+    @staticmethod
+    def release() -> None:
+        """Nothing is left to release."""
+
+
 class Machine:
     """All versions of one region under way. Mutates."""
 
@@ -43,6 +51,16 @@ class Machine:
             if version.incoming:
                 self.settle(version)
         return Region(self.t.code, (), self.t.entry_tests, self._reachable(start))
+
+    def release(self) -> None:
+        """Break the cycles between versions, states and tracer."""
+        for version in self.versions.values():
+            version.incoming.clear()
+            version.sent.clear()
+            version.entry = None
+        self.versions.clear()
+        self.current = None
+        self.t.machine = Released
 
     # -- states in -------------------------------------------------------------------------------
 
@@ -188,10 +206,11 @@ class Machine:
     def _leave(self, root: bool, saved: list[Any], reason: str) -> None:
         """An instruction of the root frame is left before it begins; one inside a call is done again."""
         t = self.t
-        if root and t.in_root:
+        here = root and t.in_root
+        if here:
             t.frame.stack[:] = saved
             t.commit()
-        t.exit(reason)
+        t.exit(reason, redo=not here)
 
     def _is_side_path(self) -> bool:
         """Inside a call, past a branch: this path is taken to be rare, and redone by the original."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
 
 from minijit import _shim
@@ -58,6 +58,8 @@ def build(request: Request) -> Product:
     An abort that came too often makes all entries anew, without the paths the original had to redo.
     """
     outcome = trace(request)
+    if outcome.profit <= 0 and not request.pessimistic:
+        outcome = trace(replace(request, pessimistic=True))
     if outcome.profit <= 0 and not request.options.gainless:
         raise Unsupported("MJ009", why_no_gain(outcome), filename=request.original.co_filename,
                           line=request.original.co_firstlineno)

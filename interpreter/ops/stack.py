@@ -10,7 +10,7 @@ from minijit.interpreter.trackers import NULL_SLOT, Constant, Runtime
 ops = Family("stack")
 
 
-@ops("NOP", "RESUME", "EXTENDED_ARG", "CACHE", "PRECALL")
+@ops("NOP", "RESUME")
 def nothing(t: Tracer, inst: Instruction) -> None:
     """(--)"""
 

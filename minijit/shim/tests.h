@@ -29,6 +29,7 @@
     ROW(INDEX, "index", "L") \
     ROW(CELL, "cell", "CD") \
     ROW(CONSTANT, "constant", "OD") \
+    ROW(NEVER, "never", "") \
     ROW(UNBIND, "unbind", "X") \
     ROW(CELL_IS, "cell_is", "CO") \
     ROW(VERSION, "version", "TN") \
@@ -359,6 +360,8 @@ ask_constant(Test *test, PyObject **locals)
     case TEST_CELL:
         value = ((PyCellObject *)subject)->ob_ref;
         return value != NULL && load(locals, test->slots[0], value);
+    case TEST_NEVER:
+        return 0;
     case TEST_CONSTANT:
         return load(locals, test->slots[0], subject);
     case TEST_UNBIND:

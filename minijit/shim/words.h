@@ -16,6 +16,7 @@ typedef struct {
     Word *words;
     Half *halves;
     Py_ssize_t word_count, half_count;
+    int asked; /* the tests have held once, and the words are what they were then */
     Test *tests; /* what the words stand for; the rest of a guard's tests are asked each time */
     Py_ssize_t count;
 } World;
@@ -128,6 +129,7 @@ world_free(World *world)
 static int
 world_asked_again(World *world)
 {
+    world->asked = 0;
     for (Py_ssize_t i = 0; i < world->count; i++) {
         Test *test = &world->tests[i];
         if (!ask_constant(test, NULL)) {
@@ -144,12 +146,16 @@ world_asked_again(World *world)
     for (Py_ssize_t i = 0; i < world->half_count; i++) {
         world->halves[i].expected = *world->halves[i].place;
     }
+    world->asked = 1;
     return 1;
 }
 
 static inline int
 world_holds(World *world)
 {
+    if (!world->asked) {
+        return world_asked_again(world);
+    }
     for (Py_ssize_t i = 0; i < world->word_count; i++) {
         if (*world->words[i].place != world->words[i].expected) {
             return world_asked_again(world);
