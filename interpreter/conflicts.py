@@ -91,7 +91,14 @@ def touches(t: Tracer, entry: Pending, kind: str, name: Any, base: Any) -> bool:
 
 def indexed(t: Tracer, kind: str, target: Any) -> bool:
     """Items of a sequence: one key may be reached by another (from the end), and deletions move the rest."""
-    return kind == "item" and known_type(t, target) is not dict
+    known = known_type(t, target)
+    return kind == "item" and not (known is not None and issubclass(known, dict))
+
+
+def may_be_namespace(t: Tracer, base: Any) -> bool:
+    """Whether an object may be somebody's `__dict__`."""
+    known = known_type(t, base)
+    return known is None or issubclass(known, dict)
 
 
 def known_type(t: Tracer, base: Any) -> type | None:
@@ -103,7 +110,7 @@ def crosses(t: Tracer, sides: dict[str, tuple[Any, Tracker | None]]) -> bool:
     """Whether locations of different kinds may be one place. May emit a check that they are not."""
     if "item" in sides:
         base = sides["item"][0]
-        if base in t.state.fresh or known_type(t, base) not in (None, dict):
+        if base in t.state.fresh or not may_be_namespace(t, base):
             return False
     if "attr" in sides:
         base = sides["attr"][0]
@@ -158,7 +165,7 @@ def breaks(t: Tracer, entry: Pending, kind: str, name: Any, base: Any, subject: 
         return kind == "item" and subject is t.function.__globals__
     if other == kind:
         return not differs(t, target, owner, subject)
-    if kind == "item" and type(subject) is not dict:
+    if kind == "item" and not isinstance(subject, dict):
         return False
     return crosses(t, {other: (target, owner), kind: (base, None)})
 
@@ -205,7 +212,7 @@ def may_cross(t: Tracer, one: tuple[Any, str], two: tuple[Any, str]) -> bool:
     """Whether locations of different kinds may be one place, asked without a check."""
     for base, kind in (one, two):
         known = known_type(t, base)
-        if base in t.state.fresh or (kind == "item" and known not in (None, dict)):
+        if base in t.state.fresh or (kind == "item" and not may_be_namespace(t, base)):
             return False
         if kind == "attr" and known is not None and known.__dictoffset__ == 0:
             return False

@@ -46,6 +46,8 @@ static PyMethodDef functions[] = {
     {"instance_attribute", FASTCALL(instance_attribute),
      "instance_attribute(object, name): what the object itself stores, or LookupError."},
     {"has_unicode_keys", dict_has_unicode_keys, METH_O, "has_unicode_keys(dict): exact dict, exact str keys."},
+    {"quiet_item", FASTCALL(quiet_item),
+     "quiet_item(container, key): what a dict has there, True for a set; KeyError: not there; LookupError: not quiet."},
     {"stand_in", FASTCALL(stand_in), "stand_in(code, original): code does what original does."},
     {"forget_stand_in", forget_stand_in, METH_O, "forget_stand_in(address): that code object is gone."},
     {"hide_locals", hide_locals, METH_VARARGS, "hide_locals(code, first, count): keep them out of locals()."},

@@ -109,5 +109,5 @@ def binds(constant: object) -> Iterable[int]:
     if not isinstance(constant, (_shim.Entry, _shim.Check)):
         return
     for row in constant.tests or ():
-        if _shim.TESTS[str(row[0])][-1] == "destination":
+        if _shim.TESTS[str(row[0])][-1:] == ("destination",):
             yield row[-1]

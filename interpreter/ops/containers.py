@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minijit.interpreter import effects
 from minijit.interpreter.family import Family
 from minijit.interpreter.instruction import Instruction
 from minijit.interpreter.protocols import subscript
@@ -94,13 +95,7 @@ def append(t: Tracer, target: Tracker, item: Tracker) -> None:
     if isinstance(record, Sequence):
         t.update(target, Sequence(list, (*record.items, item)))
         return
-    if not isinstance(target, Runtime):
-        raise Opaque("append to a list that is a constant")
-    if target.value in t.state.fresh:
-        t.emit_fresh_effect("append", (target, item))
-        t.escape(item)
-    else:
-        t.pend("append", (target, item), None, "list.append")
+    effects.change(t, "append", (target, item), None, effects.described(t, list.append, target))
 
 
 @ops("SET_ADD")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from minijit.interpreter.family import Family
 from minijit.interpreter.instruction import Instruction
 from minijit.interpreter.opcodes import NULL_BELOW
-from minijit.interpreter.protocols import attribute, contains, operators, subscript, truth
+from minijit.interpreter.protocols import attribute, contains, operators, storage, subscript, truth
 from minijit.interpreter.protocols.continuation import complete
 from minijit.interpreter.signals import Opaque
 from minijit.interpreter.state import PUSH, Then
@@ -126,14 +126,14 @@ def build_slice(t: Tracer, inst: Instruction) -> None:
 def store_subscr(t: Tracer, inst: Instruction) -> bool:
     """(value, owner, key --)"""
     value, owner, key = t.pop_many(3)
-    return subscript.store(t, owner, key, value)
+    return storage.store(t, owner, key, value)
 
 
 @ops("DELETE_SUBSCR")
 def delete_subscr(t: Tracer, inst: Instruction) -> bool:
     """(owner, key --)"""
     owner, key = t.pop_many(2)
-    return subscript.delete(t, owner, key)
+    return storage.delete(t, owner, key)
 
 
 # -- formatting -----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
 
@@ -43,7 +44,10 @@ def after(cls: type, start: type, name: str) -> Any:
 
 GENERIC_GETATTRIBUTE = tuple(
     kind.__getattribute__
-    for kind in (object, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, slice)
+    for kind in (
+        object, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, slice,
+        deque, defaultdict, OrderedDict,
+    )
 )
 """Builtin classes repeat the generic attribute read under their own name."""
 
@@ -66,3 +70,13 @@ def plain_new(cls: type) -> bool:
 def has_instance_dict(cls: type) -> bool:
     """Whether instances have a dict of their own."""
     return cls.__dictoffset__ != 0
+
+
+DICT_METHODS = (dict, OrderedDict)
+"""Classes whose item methods do what those of dict do, as far as a quiet key can tell."""
+
+
+def inherits(cls: type, name: str, bases: tuple[type, ...]) -> bool:
+    """Whether a builtin class's own method is what the class has under that name."""
+    found = in_class(cls, name)
+    return found is not ABSENT and any(found is in_class(base, name) for base in bases) and issubclass(cls, bases)

@@ -112,6 +112,21 @@ def is_plain_constant(tracker: Tracker) -> bool:
     return isinstance(tracker, Constant) and type(tracker.value) in PLAIN_TYPES
 
 
+Inplace = Callable[["Tracer", Tracker, Tracker, Then, Extras], bool]
+INPLACE: dict[tuple[str, Any], Inplace] = {}
+"""Operator and exact class of the left operand -> how it changes that operand. Filled by the models."""
+
+
+def inplace(op: str, cls: type) -> Callable[[Inplace], Inplace]:
+    """Register an operator that changes its left operand."""
+
+    def register(function: Inplace) -> Inplace:
+        INPLACE[op, cls] = function
+        return function
+
+    return register
+
+
 # -- binary -----------------------------------------------------------------------------------------
 
 
@@ -130,6 +145,8 @@ def binary(t: Tracer, text: str, left: Tracker, right: Tracker, then: Then, extr
     kinds = (t.need_type(left), t.need_type(right))
     if None in kinds:
         raise Opaque(f"{text} on a value of unknown type")
+    if inplace and (op, kinds[0]) in INPLACE:
+        return INPLACE[op, kinds[0]](t, left, right, then, extras)
     if quiet_pair(op, inplace, kinds):
         type_ = result_type(op, kinds[0], kinds[1])  # type: ignore[arg-type]
         fresh = type_ in (list,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from minijit.interpreter.effects import as_runtime, ask, example_of, key_operand
 from minijit.interpreter.protocols import call, lookup
 from minijit.interpreter.protocols.continuation import Extras, complete
 from minijit.interpreter.protocols.lookup import ABSENT
@@ -22,6 +23,9 @@ from minijit.interpreter.trackers import (
 
 if TYPE_CHECKING:
     from minijit.interpreter.tracer import Tracer
+
+MANY = 64
+"""Items of the traced call's containers that are looked at, at most."""
 
 INDEXED = (tuple, list, str, bytes, range)
 
@@ -47,9 +51,18 @@ def load(t: Tracer, owner: Tracker, key: Tracker, then: Then, extras: Extras = (
         raise Opaque("subscript of a value of unknown type")
     if kind in INDEXED:
         return complete(t, then, extras, _indexed(t, owner, kind, key))
-    if kind is dict:
-        return complete(t, then, extras, dict_item(t, owner, key))
+    if lookup.inherits(kind, "__getitem__", lookup.DICT_METHODS):
+        t.assume_class(kind)
+        return mapping_item(t, owner, kind, key, then, extras)
     return _of_class(t, owner, kind, key, then, extras)
+
+
+def with_item(record: Mapping, key: Any, value: Tracker) -> Mapping:
+    """The dict after a key was set; an equal key keeps its place and its object."""
+    place = record.find(key)
+    if place < 0:
+        return Mapping((*record.keys, key), (*record.values, value))
+    return Mapping(record.keys, (*record.values[:place], value, *record.values[place + 1 :]))
 
 
 def is_plain_key(key: Tracker) -> bool:
@@ -91,16 +104,23 @@ def _of_constant(t: Tracer, owner: Constant, key: Tracker, then: Then, extras: E
     kind = type(value)
     if kind in (tuple, str, bytes, range) or (kind is list and owner.frozen):
         return complete(t, then, extras, _indexed_constant(t, owner, key))
-    if kind is dict and is_plain_key(key):
+    if kind is dict and is_plain_key(key) and (owner.frozen or is_text(t, value, key)):
         return complete(t, then, extras, _constant_dict_item(t, owner, key))
     if kind is list:
         return complete(t, then, extras, _indexed(t, owner, kind, key))
     if kind is dict:
         _need_key(t, owner, key)
-        raise Opaque("a constant dict by a key that is not known")
+    if lookup.inherits(kind, "__getitem__", lookup.DICT_METHODS):
+        t.assume_class(kind)
+        return mapping_item(t, owner, kind, key, then, extras)
     if isinstance(value, type):
         raise Opaque("subscript of a class")
     return _of_class(t, owner, kind, key, then, extras)
+
+
+def is_text(t: Tracer, namespace: Any, key: Tracker) -> bool:
+    """A str, asked of a dict whose keys are all str."""
+    return type(key.value) is str and t.shim.has_unicode_keys(namespace)  # type: ignore[attr-defined,no-any-return]
 
 
 def _need_key(t: Tracer, owner: Constant, key: Tracker) -> None:
@@ -126,8 +146,6 @@ def _indexed_constant(t: Tracer, owner: Constant, key: Tracker) -> Tracker:
 def _constant_dict_item(t: Tracer, owner: Constant, key: Tracker) -> Tracker:
     namespace: Any = owner.value
     name: Any = key.value  # type: ignore[attr-defined]
-    if not owner.frozen and (type(name) is not str or not t.shim.has_unicode_keys(namespace)):
-        raise Opaque("a dict with keys that are not str")
     if owner.frozen and any(type(known) not in PLAIN_TYPES for known in namespace):
         raise Opaque("a dict with keys of other types")
     found = namespace.get(name, ABSENT)
@@ -160,29 +178,76 @@ def _indexed(t: Tracer, owner: Tracker, kind: type, key: Tracker) -> Tracker:
 
 def example_item(owner: Tracker, key: Tracker) -> object:
     """The item met in the traced call, read without running user code."""
-    example: Any = owner.value if isinstance(owner, Constant) else getattr(owner, "example", MISSING)
-    index: Any = key.value if isinstance(key, Constant) else getattr(key, "example", MISSING)
-    if type(example) not in (list, tuple, str, bytes, range, dict) or index is MISSING:
-        return MISSING
-    if type(index) not in PLAIN_TYPES:
+    example, index = example_of(owner), example_of(key)
+    if type(example) not in INDEXED or type(index) not in (int, bool, slice):
         return MISSING
     try:
         return example[index]
-    except (IndexError, KeyError, TypeError):
+    except (IndexError, TypeError, ValueError):
         return MISSING
 
 
-def dict_item(t: Tracer, owner: Tracker, key: Tracker) -> Tracker:
+def mapping_item(t: Tracer, owner: Tracker, kind: type, key: Tracker, then: Then, extras: Extras) -> bool:
+    """An item of a dict or of an instance of a subclass that reads items as dict does."""
+    if kind is dict and isinstance(owner, Runtime) and t.need_type(key) is str and is_text_dict(t, owner):
+        return complete(t, then, extras, text_item(t, owner, key))
+    operand = key_operand(t, key)
+    base = t.state.base(owner)
+    name = key.value if is_plain_key(key) and key.value is not None else MISSING  # type: ignore[attr-defined]
+    fact = t.fact(base, "item", name) if name is not MISSING else None
+    if fact is not None:
+        return complete(t, then, extras, fact)
+    if name is MISSING and t.pending_on("item", None, base):
+        raise CommitFirst
+    example = held_value(t, example_of(owner), example_of(key))
+    if example is ABSENT:
+        if lookup.in_class(kind, "__missing__") is ABSENT:
+            raise Opaque("KeyError")
+        ask(t, "no_key", owner, operand)
+        return MISSING_ITEM[0](t, owner, kind, key, then, extras)
+    loaded = t.load("keyed_item", as_runtime(t, owner), (operand,), example)
+    if name is not MISSING:
+        t.learn(base, "item", name, loaded)
+    return complete(t, then, extras, loaded)
+
+
+MISSING_ITEM: list[Any] = []
+"""What happens when a key is not there and the class has a `__missing__`; set by the models of dicts."""
+
+
+def held_value(t: Tracer, owner: Any, key: Any) -> Any:
+    """What a dict met in the traced call has under a key (True: a set has it); MISSING if that is not known."""
+    if owner is MISSING or key is MISSING:
+        return MISSING
+    try:
+        return t.shim.quiet_item(owner, key)
+    except KeyError:
+        return ABSENT
+    except LookupError:
+        return MISSING
+
+
+def held(t: Tracer, owner: Any, key: Any) -> type | None:
+    """Exact type of that value; None if there is none or it is not known."""
+    value = held_value(t, owner, key)
+    return None if value is MISSING or value is ABSENT else type(value)
+
+
+def is_text_dict(t: Tracer, owner: Runtime) -> bool:
+    """A dict whose keys are all str, as far as the traced call tells."""
+    return owner.value in t.state.fresh or owner.example is MISSING or t.shim.has_unicode_keys(owner.example)
+
+
+def text_item(t: Tracer, owner: Runtime, key: Tracker) -> Tracker:
     """An item of an exact dict by an exact str, on dicts whose keys are all str."""
-    assert isinstance(owner, Runtime)
-    if t.need_type(key) is not str:
-        raise Opaque("a dict by a key that is not a str")
     base = t.state.base(owner)
     name = key.value if isinstance(key, Constant) else None
     fact = t.fact(base, "item", name)
     if fact is not None and name is not None:
         return fact
-    example = example_item(owner, key)
+    example = held_value(t, owner.example, example_of(key))
+    if example is ABSENT:
+        raise Opaque("KeyError")
     if name is not None and example is not MISSING:
         loaded = t.load("item", owner, (name,), example)
         t.learn(base, "item", name, loaded)
@@ -201,104 +266,3 @@ def need_unicode_keys(t: Tracer, owner: Runtime) -> None:
     if t.state.facts.get((base, "keys", "unicode")) is None:
         t.test("unicode_keys", owner)
         t.learn(base, "keys", "unicode", Constant(True))
-
-
-# -- stores ------------------------------------------------------------------------------------------
-
-
-def store(t: Tracer, owner: Tracker, key: Tracker, value: Tracker) -> bool:
-    """`owner[key] = value`. True: control was moved."""
-    owner, key = t.state.resolve(owner), t.state.resolve(key)
-    record = t.state.record(owner)
-    if isinstance(record, Sequence) and record.cls is list:
-        return _store_sequence(t, owner, record, key, value)
-    if isinstance(record, Mapping) and is_plain_key(key):
-        t.update(owner, with_item(record, key.value, value))  # type: ignore[attr-defined]
-        return False
-    kind = t.need_type(owner)
-    if kind is dict and isinstance(owner, Runtime):
-        return _store_dict(t, owner, key, value)
-    if kind is list and isinstance(owner, Runtime) and t.need_type(key) is int:
-        return _store_list(t, owner, key, value)
-    if kind is None or lookup.in_class(kind, "__setitem__") is ABSENT:
-        raise Opaque("item store to a value of unknown type")
-    t.assume_class(kind)
-    return call.invoke_special(t, kind, "__setitem__", [owner, key, value], Then("discard"), ())
-
-
-def with_item(record: Mapping, key: Any, value: Tracker) -> Mapping:
-    """The dict after a key was set; an equal key keeps its place and its object."""
-    place = record.find(key)
-    if place < 0:
-        return Mapping((*record.keys, key), (*record.values, value))
-    return Mapping(record.keys, (*record.values[:place], value, *record.values[place + 1 :]))
-
-
-def _store_sequence(t: Tracer, owner: Tracker, record: Sequence, key: Tracker, value: Tracker) -> bool:
-    if isinstance(key, Constant) and type(key.value) is int and -len(record.items) <= key.value < len(record.items):
-        items = list(record.items)
-        items[key.value] = value
-        t.update(owner, Sequence(list, tuple(items)))
-        return False
-    raise Opaque("item store by an index that is not known")
-
-
-def _store_dict(t: Tracer, owner: Runtime, key: Tracker, value: Tracker) -> bool:
-    if t.need_type(key) is not str:
-        raise Opaque("a dict by a key that is not a str")
-    base = t.state.base(owner)
-    name = key.value if isinstance(key, Constant) else None
-    if owner.value in t.state.fresh:
-        t.emit_fresh_effect("set_item", (owner, key, value))
-        t.escape(value)
-        t.wrote(base, "item", name, value)
-        return False
-    if name is None or owner.example is MISSING:
-        raise Opaque("item store whose old value is not known")
-    _require_inert_item(t, owner, base, name)
-    t.pend("set_item", (owner, key, value), None, f"dict[{name!r}] = ...")
-    t.wrote(base, "item", name, value)
-    return False
-
-
-def _require_inert_item(t: Tracer, owner: Runtime, base: Any, name: str) -> None:
-    fact = t.state.facts.get((base, "item", name))
-    if fact is not None:
-        if t.known_type(fact) not in PLAIN_TYPES:
-            raise Opaque("the overwritten item may have a finalizer")
-        need_unicode_keys(t, owner)
-        return
-    need_unicode_keys(t, owner)
-    example: Any = owner.example
-    if name in example:
-        old = dict_item(t, owner, Constant(name))
-        if t.need_type(old) not in PLAIN_TYPES:
-            raise Opaque("the overwritten item may have a finalizer")
-    else:
-        t.test("no_item", owner, (name,))
-
-
-def _store_list(t: Tracer, owner: Runtime, key: Tracker, value: Tracker) -> bool:
-    if not isinstance(key, Constant) or owner.value in t.state.fresh:
-        raise Opaque("item store by an index that is not known")
-    if t.pending_on("item", None, owner.value):
-        raise CommitFirst
-    old = _indexed(t, owner, list, key)
-    if t.need_type(old) not in PLAIN_TYPES:
-        raise Opaque("the overwritten item may have a finalizer")
-    t.pend("set_item", (owner, key, value), None, f"list[{key.value}] = ...")
-    return False
-
-
-def delete(t: Tracer, owner: Tracker, key: Tracker) -> bool:
-    """`del owner[key]`."""
-    owner, key = t.state.resolve(owner), t.state.resolve(key)
-    record = t.state.record(owner)
-    if isinstance(record, Mapping) and is_plain_key(key):
-        place = record.find(key.value)  # type: ignore[attr-defined]
-        if place < 0:
-            raise Opaque("KeyError")
-        keys = record.keys[:place] + record.keys[place + 1 :]
-        t.update(owner, Mapping(keys, record.values[:place] + record.values[place + 1 :]))
-        return False
-    raise Opaque("item delete")

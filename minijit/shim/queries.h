@@ -54,6 +54,23 @@ dict_has_unicode_keys(PyObject *Py_UNUSED(module), PyObject *dict)
     return PyBool_FromLong(PyDict_CheckExact(dict) && has_unicode_keys(dict));
 }
 
+/* KeyError: not there. LookupError of no other class: looking it up might run code. */
+static PyObject *
+quiet_item(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
+{
+    if (nargs != 2) {
+        PyErr_SetString(PyExc_TypeError, "quiet_item(container, key)");
+        return NULL;
+    }
+    PyObject *value = NULL;
+    Lookup lookup = quiet_find(args[0], args[1], &value);
+    if (lookup == FOUND) {
+        return Py_NewRef(value != NULL ? value : Py_True);
+    }
+    PyErr_SetObject(lookup == ABSENT ? PyExc_KeyError : PyExc_LookupError, args[1]);
+    return NULL;
+}
+
 /* Hidden locals show neither in locals() nor in f_locals. Only for a code object nobody runs yet. */
 static PyObject *
 hide_locals(PyObject *Py_UNUSED(module), PyObject *args)
