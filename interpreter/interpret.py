@@ -111,7 +111,8 @@ def _attempt(t: Tracer, arguments: Sequence[object], world: World) -> Region:
 
 def release(t: Tracer) -> None:
     """Let go of the traced call's arguments at once, not at the next garbage collection."""
-    t.machine.release()
+    if t.machine is not None:
+        t.machine.release()
     t.drafts.clear()
 
 

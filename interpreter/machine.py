@@ -17,15 +17,9 @@ from minijit.interpreter.trackers import Constant, Runtime
 from minijit.interpreter.versions import Incoming, Version, key_of, order_of
 
 VERSIONS_PER_PLACE = 512
+LEDGERS_PER_STATE = 8
+"""Versions of one place and one static state inside a call: more means a loop that adds to the ledger."""
 VISITS = 12
-
-
-class Released:
-    """Takes the place of a machine that is done."""
-
-    @staticmethod
-    def release() -> None:
-        """Nothing is left to release."""
 
 
 class Machine:
@@ -35,6 +29,7 @@ class Machine:
         self.t = t
         self.versions: dict[tuple[Any, ...], Version] = {}
         self.by_place: dict[tuple[Any, ...], int] = {}
+        self.by_static: dict[tuple[Any, ...], int] = {}
         self.dirty: set[Version] = set()
         self.current: Version | None = None
         self.edges = 0
@@ -60,7 +55,7 @@ class Machine:
             version.entry = None
         self.versions.clear()
         self.current = None
-        self.t.machine = Released
+        self.t.machine = None
 
     # -- states in -------------------------------------------------------------------------------
 
@@ -93,6 +88,9 @@ class Machine:
         self.by_place[places] = count = self.by_place.get(places, 0) + 1
         if count > VERSIONS_PER_PLACE:
             raise OverBudget("versions of one place")
+        self.by_static[key[:2]] = ledgers = self.by_static.get(key[:2], 0) + 1
+        if ledgers > LEDGERS_PER_STATE:
+            raise CallForReal(self.t.blame(), "effects of a loop inside a call pile up")
         version = self.versions[key] = Version(key, order_of(state))
         version.number = len(self.versions)
         return version

@@ -110,7 +110,6 @@ class Tracer:
         self.cell_examples: dict[Value, object] = {}
         self.walks: dict[Value, type] = {}
         self.machine: Any = None
-        """Set by the machine when it is made."""
         self.entry_tests: list[Test] = []
         self.entry_keys: dict[tuple[Any, ...], Test] = {}
         self.entry_values: set[Value] = set()
