@@ -12,7 +12,9 @@ class MinijitError(Exception):
 
 
 class InternalError(MinijitError):
-    """minijit itself is wrong; the function goes on uncompiled."""
+    """minijit itself is wrong; the function goes on uncompiled. `details` is the traceback, as text."""
+
+    details = ""
 
 
 class Unsupported(MinijitError):

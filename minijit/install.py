@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 import weakref
 from collections.abc import Callable
 from types import CodeType, FunctionType
+from typing import TypeVar
 
 from minijit import _shim
 from minijit.codegen import embed
@@ -20,6 +22,8 @@ from minijit.pipeline import Product, Request, build
 from minijit.stats import State, Stats
 
 __all__ = ["Installation", "decided", "install", "internal_error"]
+
+Refusal = TypeVar("Refusal", bound="Unsupported | InternalError")
 
 ENTRIES = 4
 MISSES = 2
@@ -139,7 +143,7 @@ class Installation:
 
     def refuse(self, event: str, reason: Unsupported | InternalError) -> BaseException | None:
         """A first refusal, or failing speculation, gives the original back for good."""
-        self.reason = reason
+        self.reason = forget_frames(reason)
         if event == "miss":
             return None
         if self.state == "cold":
@@ -179,8 +183,14 @@ class Installation:
 def internal_error(code: CodeType, error: Exception) -> InternalError:
     """Our own failure, with what caused it."""
     failure = InternalError(f"MJ007: {code.co_qualname}: {type(error).__name__}: {error}")
-    failure.__cause__ = error
+    failure.details = "".join(traceback.format_exception(error))
     return failure
+
+
+def forget_frames(reason: Refusal) -> Refusal:
+    """An exception that is kept must not keep the frames it came through, and with them the user's objects."""
+    reason.__traceback__ = reason.__context__ = reason.__cause__ = None
+    return reason
 
 
 def install(function: FunctionType, options: Options) -> Installation:
