@@ -89,6 +89,24 @@ def touches(t: Tracer, entry: Pending, kind: str, name: Any, base: Any) -> bool:
     return crosses(t, {other: (target, owner), kind: (base, None)})
 
 
+VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+
+
+def may_be_walked(t: Tracer, walked: type | None) -> bool:
+    """Whether a pending effect may change what an iterator over an object of that type gives next."""
+    for entry in t.state.ledger:
+        if entry.opcode not in WRITES:
+            continue
+        kind, base, _, _ = written(t, entry)
+        if kind == "item":
+            known = known_type(t, base)
+            if walked is None or known is None or walked in (known, *VIEWS):
+                return True
+        elif kind != "cell" and (walked is None or walked is dict or walked in VIEWS):
+            return True
+    return False
+
+
 def indexed(t: Tracer, kind: str, target: Any) -> bool:
     """Items of a sequence: one key may be reached by another (from the end), and deletions move the rest."""
     known = known_type(t, target)

@@ -12,6 +12,7 @@ from minijit.interpreter.signals import Opaque
 from minijit.interpreter.tracer import Tracer, is_inert
 from minijit.interpreter.trackers import (
     MISSING,
+    PLAIN_TYPES,
     UNBOUND,
     Cell,
     Constant,
@@ -110,11 +111,18 @@ def write(t: Tracer, cell: Tracker, value: Tracker, code: Any, slot: int) -> Non
         t.emit_fresh_effect("set_deref", (cell, value))
         t.escape(value)
     else:
-        old = t.state.facts.get((base, "cell", ""))
-        if old is None or (old is not UNBOUND and not is_inert(t, old)):
-            raise Opaque("what the cell held before is not known")
+        _need_inert_content(t, cell)
         t.pend("set_deref", (cell, value), None, f"nonlocal {variable(code, slot)} = ...")
     t.wrote(base, "cell", "", value)
+
+
+def _need_inert_content(t: Tracer, cell: Tracker) -> None:
+    """Nobody notices the death of what the cell holds."""
+    old = t.state.facts.get((t.state.base(cell), "cell", ""))
+    if old is None:
+        old = content(t, cell)
+    if old is not UNBOUND and not is_inert(t, old) and t.need_type(old) not in PLAIN_TYPES:
+        raise Opaque("what the cell held before is not known")
 
 
 def variable(code: Any, slot: int) -> str:
@@ -128,9 +136,17 @@ def delete_deref(t: Tracer, inst: Instruction) -> None:
     """(--)"""
     cell = t.state.resolve(t.frame.locals[inst.arg])
     record = t.state.record(cell)
-    if not isinstance(record, Cell) or record.content is UNBOUND:
+    if isinstance(record, Cell) and record.content is not UNBOUND:
+        t.update(cell, Cell(UNBOUND))
+        return
+    if record is not None or (isinstance(cell, Runtime) and cell.value in t.state.fresh):
         raise Opaque("del of a closure variable")
-    t.update(cell, Cell(UNBOUND))
+    _need_inert_content(t, cell)
+    base = t.state.base(cell)
+    if t.state.facts.get((base, "cell", "")) is UNBOUND:
+        raise Opaque("del of an unbound closure variable")
+    t.pend("del_deref", (cell,), None, f"del {variable(t.frame.unit.code, inst.arg)}")
+    t.wrote(base, "cell", "", UNBOUND)
 
 
 # -- functions ---------------------------------------------------------------------------------------

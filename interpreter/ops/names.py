@@ -15,6 +15,7 @@ from minijit.interpreter.trackers import (
     DEAD,
     MAYBE,
     NULL_SLOT,
+    PLAIN_TYPES,
     UNBOUND,
     Constant,
     Runtime,
@@ -127,12 +128,7 @@ def global_value(t: Tracer, name: str) -> Tracker:
     if name in names:
         value = names[name]
         if not promote.worth_promoting(value) and is_rebound(t, name):
-            if names is t.function.__globals__:
-                loaded = t.emit("global", (), name, example=value)
-            else:
-                loaded = t.emit("item", (Constant(names), Constant(name)), example=value)
-            t.learn(base, "global", name, loaded)
-            return loaded
+            return read_global(t, names, name)
         t.assume("global_is", (names, name, value))
         return Constant(value, frozen=t.is_frozen(value))
     if name not in built:
@@ -158,14 +154,60 @@ def store_global(t: Tracer, inst: Instruction) -> None:
     """(value --)"""
     names = t.globals_of(t.frame)
     value = t.pop()
+    need_inert_global(t, names, inst.arg)
+    own = names is t.function.__globals__
+    text = f"global {inst.arg} = ..." if own else f"global {names.get('__name__')}.{inst.arg} = ..."
+    if own:
+        t.pend("set_global", (value,), inst.arg, text)
+    else:
+        t.pend("set_item", (Constant(names), Constant(inst.arg), value), None, text)
+    wrote_global(t, names, inst.arg, value)
+
+
+def wrote_global(t: Tracer, names: dict[str, Any], name: str, value: Tracker) -> None:
+    """A global has a new value, or none."""
     base = ("constant", id(names))
-    old = t.state.facts.get((base, "global", inst.arg))
-    if old is None or old is UNBOUND or not is_inert(t, old):
+    t.wrote(base, "global", name, value)
+
+
+def need_inert_global(t: Tracer, names: dict[str, Any], name: str) -> None:
+    """Nobody notices the death of what the global holds."""
+    base = ("constant", id(names))
+    old = t.fact(base, "global", name)
+    if old is None:
+        if name not in names:
+            t.assume("global_absent", (names, name))
+            return
+        old = read_global(t, names, name)
+    if old is not UNBOUND and not is_inert(t, old) and t.need_type(old) not in PLAIN_TYPES:
         raise Opaque("what the global held before is not known")
+
+
+def read_global(t: Tracer, names: dict[str, Any], name: str) -> Tracker:
+    """Read a global that changes."""
+    value = names[name]
+    if names is t.function.__globals__:
+        loaded = t.emit("global", (), name, example=value)
+    else:
+        loaded = t.emit("item", (Constant(names), Constant(name)), example=value)
+    t.learn(("constant", id(names)), "global", name, loaded)
+    return loaded
+
+
+@ops("DELETE_GLOBAL")
+def delete_global(t: Tracer, inst: Instruction) -> None:
+    """(--)"""
+    names = t.globals_of(t.frame)
+    base = ("constant", id(names))
     if names is not t.function.__globals__:
-        raise Opaque("a global of another module")
-    t.pend("set_global", (value,), inst.arg, f"global {inst.arg} = ...")
-    t.state.facts[(base, "global", inst.arg)] = value
+        raise Opaque("a global of another module is deleted")
+    if t.state.facts.get((base, "global", inst.arg)) is UNBOUND or inst.arg not in names:
+        raise Opaque("a global that is not there")
+    need_inert_global(t, names, inst.arg)
+    if t.state.facts.get((base, "global", inst.arg)) is None:
+        raise Opaque("a global that is not there")
+    t.pend("del_global", (), inst.arg, f"del global {inst.arg}")
+    wrote_global(t, names, inst.arg, UNBOUND)
 
 
 __all__ = ["CommitFirst", "keep_alive", "ops"]

@@ -11,6 +11,7 @@ from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, Meth
 from types import WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
+from minijit.interpreter import effects, naming
 from minijit.interpreter.protocols import call, lookup, promote
 from minijit.interpreter.protocols.continuation import Extras, complete
 from minijit.interpreter.protocols.lookup import ABSENT
@@ -442,7 +443,7 @@ def _store_real(t: Tracer, owner: Tracker, cls: type, name: str, value: Tracker,
         t.escape(value)
     else:
         require_inert_attribute(t, owner, cls, name, found)
-        t.pend("set_attr", (owner, value), name, f"{cls.__name__}.{name} = ...")
+        t.pend("set_attr", (owner, value), name, f"{naming.path(t, owner)}.{name} = ...")
     t.wrote(base, "attr", name, value)
 
 
@@ -453,6 +454,7 @@ def require_inert_attribute(t: Tracer, owner: Tracker, cls: type, name: str, fou
         return
     if not isinstance(owner, Runtime):
         raise Opaque(f"what {name} held before is not known")
+    effects.overwritable(t, owner, "attr", name)
     offset = t.shim.member_offset(found) if type(found) is MemberDescriptorType else None
     old = _member_example(found, owner.example) if offset is not None else example_attribute(t, owner.example, name)
     if not (old is ABSENT or old is MISSING or type(old) in PLAIN_TYPES):
@@ -476,8 +478,23 @@ def delete(t: Tracer, owner: Tracker, name: str) -> None:
     t.assume_class(cls)
     if isinstance(record, Instance):
         _delete_virtual(t, owner, record, name)
-        return
-    raise Opaque(f"del {name}")
+    elif record is None:
+        _delete_real(t, owner, cls, name, found)
+    else:
+        raise Opaque(f"del {name}")
+
+
+def _delete_real(t: Tracer, owner: Tracker, cls: type, name: str, found: Any) -> None:
+    """The attribute is there, and nobody notices the death of its value."""
+    if type(found) is MemberDescriptorType:
+        old: Tracker | None = _member(t, owner, cls, found, name)
+    else:
+        old = own_attribute(t, owner, cls, name, found)
+    if old is None or old is GONE or t.need_type(old) not in PLAIN_TYPES:
+        raise Opaque(f"what {name} holds is not known")
+    base = t.state.base(owner)
+    t.pend("del_attr", (owner,), name, f"del {naming.path(t, owner)}.{name}")
+    t.wrote(base, "attr", name, GONE)
 
 
 def _delete_virtual(t: Tracer, owner: Tracker, record: Instance, name: str) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING, Any
 
+from minijit.interpreter.effects import ask, key_operand, settled
 from minijit.interpreter.protocols import call, lookup, subscript
 from minijit.interpreter.protocols.continuation import complete, continuation
 from minijit.interpreter.protocols.truth import of as truth_of
-from minijit.interpreter.signals import CommitFirst, Opaque
+from minijit.interpreter.signals import Opaque
 from minijit.interpreter.state import Then
 from minijit.interpreter.trackers import PLAIN_TYPES, Constant, Mapping, Runtime, Sequence, Tracker
 
 if TYPE_CHECKING:
     from minijit.interpreter.tracer import Tracer
 
-HASHED = (dict, set, frozenset)
+HASHED = (dict, set, frozenset, OrderedDict, defaultdict)
 
 
 def test(t: Tracer, item: Tracker, container: Tracker, then: Then) -> bool:
@@ -27,10 +29,13 @@ def test(t: Tracer, item: Tracker, container: Tracker, then: Then) -> bool:
         raise Opaque("membership in a value of unknown type")
     if kind is str and t.need_type(item) is str:
         return complete(t, then, (), t.emit("contains", (item, container), False, bool))
-    if isinstance(container, Runtime) and kind is dict and t.need_type(item) is str:
-        if t.pending_on("item", None, container.value):
-            raise CommitFirst
-        subscript.need_unicode_keys(t, container)
+    if kind in HASHED and t.state.record(container) is None:
+        settled(t, container)
+        text = kind is dict and isinstance(container, Runtime) and t.need_type(item) is str
+        if text and subscript.is_text_dict(t, container):  # type: ignore[arg-type]
+            subscript.need_unicode_keys(t, container)  # type: ignore[arg-type]
+        else:
+            ask(t, "quiet_key", container, key_operand(t, item))
         return complete(t, then, (), t.emit("contains", (item, container), False, bool, raises=False))
     if lookup.in_class(kind, "__contains__") is lookup.ABSENT or kind.__flags__ & 1 << 8:
         raise Opaque(f"membership in a {kind.__name__}")

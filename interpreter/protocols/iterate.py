@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from minijit.interpreter import conflicts
 from minijit.interpreter.protocols import call, lookup
 from minijit.interpreter.protocols.continuation import Extras, complete, continuation
 from minijit.interpreter.signals import CallForReal, CommitFirst, Opaque
@@ -313,7 +314,7 @@ STEPS: dict[type, Callable[..., bool]] = {
 def _advance_real(t: Tracer, walk: Runtime, item: Then, done: Then, extras: Extras) -> bool:
     """End the block with a Next; each way goes on with its continuation."""
     quiet = t.known_type(walk) in QUIET_ITERATORS
-    if any(entry.opcode in CONTENTS for entry in t.state.ledger):
+    if conflicts.may_be_walked(t, t.walks.get(walk.value)):
         raise CommitFirst
     fresh = walk.value in t.state.fresh
     if not t.in_root and not (quiet and fresh):
@@ -330,9 +331,6 @@ def _advance_real(t: Tracer, walk: Runtime, item: Then, done: Then, extras: Extr
     found = first_item(example.source) if isinstance(example, WalkOf) else MISSING
     t.machine.fork_next(walk, Runtime(value, found), body, over, item, done, extras, failure)
     return True
-
-
-CONTENTS = frozenset({"append", "set_item", "del_item", "list_extend", "set_add", "dict_update"})
 
 
 def _after_step(t: Tracer, state: State, quiet: bool, fresh: bool) -> None:
