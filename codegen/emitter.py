@@ -52,7 +52,17 @@ FRAME_ENTERING = frozenset(
 )
 """May enter a frame without recursion; what is raised there is looked up one code unit before them on 3.13."""
 
-HARMLESS = frozenset(OPCODE[name] for name in ("LOAD_FAST", "LOAD_CONST", "PUSH_NULL", "STORE_FAST", "COPY", "NOP"))
+PAIRS = {
+    (OPCODE[first], OPCODE[second]): OPCODE[f"{first}_{second}"]
+    for first in ("LOAD_FAST", "STORE_FAST")
+    for second in ("LOAD_FAST", "STORE_FAST")
+    if VERSION >= (3, 13) and f"{first}_{second}" in OPCODE
+}
+"""Two instructions in one, which 3.13's compiler writes itself; earlier versions find them at run time."""
+
+HARMLESS = frozenset(
+    OPCODE[name] for name in ("LOAD_FAST", "LOAD_CONST", "PUSH_NULL", "STORE_FAST", "COPY", "NOP")
+) | set(PAIRS.values())
 FORWARD_FORM = {
     OPCODE[name]: OPCODE[name.replace("BACKWARD", "FORWARD")] for name in OPCODE if name.startswith("POP_JUMP_BACKWARD")
 }
@@ -69,6 +79,7 @@ class Emitter(Buffer):
 
     def __init__(self, code: CodeType) -> None:
         super().__init__(code)
+        self._placed = 0
         self._loop_ends: list[tuple[Label, Label]] = []
 
     def emit(self, opcode: int, arg: int = 0, target: Target = None) -> Emitted:
@@ -76,6 +87,25 @@ class Emitter(Buffer):
         if opcode in FRAME_ENTERING and self.emitted:
             self._cover_before(self.emitted[-1])
         return super().emit(opcode, arg, target)
+
+    def place(self, label: Label) -> None:
+        """Let the label mean the instruction emitted next."""
+        super().place(label)
+        self._placed = len(self.emitted)
+
+    def emit_slot(self, opcode: int, slot: int) -> None:
+        """Append one instruction whose argument is a slot, or make one of it and the one before."""
+        before = self.emitted[-1] if len(self.emitted) > self._placed else None
+        if before is not None and self._pairs(before, opcode, slot):
+            before.opcode, before.arg, before.is_slot = PAIRS[before.opcode, opcode], before.arg << 4 | slot, False
+        else:
+            super().emit_slot(opcode, slot)
+
+    def _pairs(self, before: Emitted, opcode: int, slot: int) -> bool:
+        """May the two be one? Both slots have four bits."""
+        fits = before.is_slot and 0 <= slot < 16 and 0 <= before.arg < 16
+        alike = before.handler is self.handler and before.position == self.position
+        return fits and alike and (before.opcode, opcode) in PAIRS
 
     def _cover_before(self, before: Emitted) -> None:
         """Let the instruction before have the same handler as the next one: one that can't raise, or a NOP."""

@@ -79,9 +79,14 @@ def test_unknown_opcode():
             rejects(code.replace(co_code=code.co_code[:2] + wrong + code.co_code[4:]), "does not belong", 2)
 
 
-def test_cut_off_caches():
-    code = code_of(A, A, ("BINARY_OP", 0))
-    rejects(code.replace(co_code=code.co_code[:-2]), "cut off")
+def test_cut_off_caches(isolated):
+    """In a process of its own: CPython writes past the end of such a code object when it makes one."""
+
+    def work():
+        code = code_of(A, A, ("BINARY_OP", 0))
+        rejects(code.replace(co_code=code.co_code[:-2]), "cut off")
+
+    assert isolated(work) is None
 
 
 def test_jump_into_a_cache():
