@@ -18,7 +18,8 @@ from minijit.codegen.pads import Pads, forget
 from minijit.codegen.passes import clean_up
 from minijit.codegen.plan import Plan, make_plan
 from minijit.codegen.purity import type_of
-from minijit.codegen.runtime import Runtime, TestRow
+from minijit.codegen.runtime import Runtime
+from minijit.codegen.questions import rows
 from minijit.interpreter.ir import (
     Block,
     Branch,
@@ -32,7 +33,6 @@ from minijit.interpreter.ir import (
     Position,
     Region,
     Return,
-    Test,
     Value,
 )
 from minijit.interpreter.ir_values import tests
@@ -310,22 +310,6 @@ class RegionLowering:
         """Go on in the original."""
         self.start(NO_POSITION, None)
         self.emitter.jump(self.pads.restore(leave.snapshot))
-
-
-def rows(lines: Sequence[Test], slot: Callable[[Operand], int], resolve: Resolve) -> tuple[TestRow, ...]:
-    """Write tests as the shim wants them: with indices into the frame's locals in the place of values."""
-    return tuple(row(test, lambda operand: resolve(slot(operand))) for test in lines)
-
-
-def row(test: Test, index: Callable[[Operand], int]) -> TestRow:
-    """Write one test."""
-    items: list[object] = [test.kind]
-    if test.subject is not None:
-        items.append(index(test.subject))
-    items += [index(item) if isinstance(item, (Value, Const)) else item for item in test.payload]
-    if test.result is not None:
-        items.append(index(test.result))
-    return tuple(items)
 
 
 def region_line(plan: Plan) -> int:
