@@ -7,6 +7,7 @@ fast locals: modules, class bodies, `exec`.
 from __future__ import annotations
 
 import fnmatch
+import re
 import weakref
 import zlib
 from collections import Counter
@@ -31,7 +32,7 @@ class Takeover:
     """A context; what to do with a function is up to the classes below. Mutates."""
 
     def __init__(self, pattern: str = "*") -> None:
-        self.pattern = pattern
+        self.matches = re.compile(fnmatch.translate(pattern)).match
         self.compiled = 0
         self.refused: Counter[str] = Counter()
         self.errors: list[InternalError] = []
@@ -44,12 +45,12 @@ class Takeover:
 
     def captured(self, function: FunctionType, arguments: tuple[object, ...]) -> None:
         """A function is about to run code that is not ours."""
-        if not fnmatch.fnmatch(f"{function.__module__}.{function.__qualname__}", self.pattern):
-            _shim.unwatch(function.__code__)
-            return
         code = function.__code__
         try:
-            self.take(function, arguments)
+            if self.matches(f"{function.__globals__.get('__name__')}.{function.__qualname__}"):
+                self.take(function, arguments)
+            else:
+                _shim.unwatch(code)
         except Exception as error:  # the border with the user's program
             self.errors.append(internal_error(code, error))
             _shim.unwatch(code)

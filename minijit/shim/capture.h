@@ -191,10 +191,12 @@ discard(PyThreadState *thread, Frame *frame, PyObject *result)
     frame->f_code = (PyCodeObject *)Py_NewRef(capturing.leave);
     frame->prev_instr = _PyCode_CODE(capturing.leave) - 1;
     frame->stacktop = 0;
+    Py_DECREF(code); /* may run a callback, whose frame comes right behind this one */
     if (result != NULL) {
+        /* A code object may need no stack at all. The thread's stack of frames has a word to spare behind any frame,
+           and nothing else is put there before this is returned. */
         frame->localsplus[frame->stacktop++] = result;
     }
-    Py_DECREF(code);
     return _PyEval_EvalFrameDefault(thread, frame, result == NULL);
 #else
     (void)thread, (void)frame;
@@ -230,8 +232,8 @@ ask_callback(PyObject *function, Frame *frame, PyCodeObject *code)
     PyObject *callback = Py_NewRef(capturing.callback);
     busy = 1;
     PyObject *answer = arguments != NULL ? PyObject_CallFunctionObjArgs(callback, function, arguments, NULL) : NULL;
-    busy = 0;
     int status = callback_answered(callback, answer);
+    busy = 0;
     Py_DECREF(callback);
     Py_XDECREF(arguments);
     return status;
@@ -263,12 +265,12 @@ is_wanted(PyCodeObject *code)
         PyObject *filter = Py_NewRef(capturing.filter);
         busy = 1;
         PyObject *answer = PyObject_CallOneArg(filter, (PyObject *)code);
-        busy = 0;
         note = answer != NULL && PyObject_IsTrue(answer) == 1 ? WATCHED : IGNORED;
         Py_XDECREF(answer);
         if (PyErr_Occurred() || set_note(code, note) < 0) {
             PyErr_WriteUnraisable(filter);
         }
+        busy = 0;
         Py_DECREF(filter);
     }
     return note == WATCHED;

@@ -91,7 +91,8 @@ enable(PyObject *Py_UNUSED(module), PyObject *on)
     return PyBool_FromLong(before);
 }
 
-/* While the compiler runs in a thread nothing calls it back there again. */
+/* While the compiler runs in a thread nothing calls it back there again; nor while its failure is reported,
+   which may run a hook written in Python. */
 static _Thread_local int busy = 0;
 
 /* What a callback answered: None, or an exception to raise in the user's function. An Exception it
@@ -124,8 +125,8 @@ call_back(Counter *self, const char *event, Frame *frame, PyCodeObject *code)
     if (arguments != NULL) {
         answer = PyObject_CallFunction(callback, "sOO", event, function, arguments);
     }
-    busy = 0;
     int status = callback_answered(callback, answer);
+    busy = 0;
     Py_XDECREF(arguments);
     Py_DECREF(function);
     Py_DECREF(callback);
