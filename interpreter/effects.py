@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from minijit.interpreter import naming
-from minijit.interpreter.conflicts import ANY, touches, WRITES
+from minijit.interpreter.conflicts import ANY, VIEWS, WRITES, may_be_walked, touches
 from minijit.interpreter.ir import Operand
 from minijit.interpreter.signals import CommitFirst, Opaque
 from minijit.interpreter.trackers import MISSING, PLAIN_TYPES, Constant, Runtime, Tracker
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 VALUES = {"set_item": 2, "set_attr": 1, "set_global": 0, "set_deref": 1}
 """Ledger entries that put one value in the place of another: which operand is the value."""
+
+INDIRECT = frozenset({*VIEWS, *(type(iter(shown)) for shown in ([], {}, set(), {}.keys(), {}.values(), {}.items()))})
+"""Types of objects that show the contents of another."""
 
 INSIDE = frozenset({*PLAIN_TYPES, tuple})
 """Types of values that may die in an inlined call: at most what hides behind them has a finalizer."""
@@ -62,7 +65,13 @@ def described(t: Tracer, function: Any, owner: Tracker) -> str:
 def settled(t: Tracer, owner: Tracker) -> None:
     """A read of contents must see pending effects."""
     owner = t.state.resolve(owner)
-    if isinstance(owner, (Runtime, Constant)) and t.pending_on("item", None, t.state.base(owner)):
+    if not isinstance(owner, (Runtime, Constant)):
+        return
+    if t.known_type(owner) in INDIRECT or t.known_type(owner) is None:
+        walked = t.walks.get(owner.value) if isinstance(owner, Runtime) else None
+        if may_be_walked(t, walked):
+            raise CommitFirst
+    if t.pending_on("item", None, t.state.base(owner)):
         raise CommitFirst
 
 

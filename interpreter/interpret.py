@@ -67,6 +67,8 @@ def interpret(function: FunctionType, code: CodeType, arguments: Sequence[object
     names = frame_names(code)
     if names:
         raise refusal(code, "MJ003", f"the function uses {min(names)}")
+    if unit_of(code).late_cells:
+        raise refusal(code, "MJ012", "a comprehension makes closures over its variable")
     plan = Plan()
     blocked, key_locals = plan.blocked, plan.key_locals
     steps = 0

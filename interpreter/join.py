@@ -67,6 +67,12 @@ class Joint:
         """The tracker that stands for all of these."""
         trackers = [state.resolve(tracker) for state, tracker in zip(self.states, trackers, strict=True)]
         first = trackers[0]
+        if path in self.version.buried:
+            self.signature.append(DEAD)
+            return DEAD
+        if path[:2] == (0, "local") and path[2] in self.version.exposed:
+            self.signature.append(MAYBE)
+            return MAYBE
         if isinstance(first, Mark) or any(isinstance(tracker, Mark) for tracker in trackers):
             return self._marks(path, trackers)
         if path not in self.version.sticky:
@@ -84,12 +90,10 @@ class Joint:
             self.signature.append(trackers[0])
             return trackers[0]
         if path[:2] == (0, "local") and DEAD not in trackers:
-            if path[2] not in self.version.exposed:
-                self.version.exposed.add(path[2])
-                raise Expose
-            self.signature.append(MAYBE)
-            return MAYBE
+            self.version.exposed.add(path[2])
+            raise Expose
         if any(tracker is DEAD for tracker in trackers):
+            self.version.buried.add(path)
             self.signature.append(DEAD)
             return DEAD
         raise CallForReal(self.t.blame(), "a variable may be unbound")

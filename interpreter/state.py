@@ -15,12 +15,16 @@ from minijit.interpreter.trackers import DEAD, UNBOUND, Constant, Record, Runtim
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unit:
-    """A code object with what is known of it statically; `cells` is the bit set of slots that hold cells."""
+    """A code object with what is known of it statically.
+
+    `cells` is the bit set of slots that hold cells; `late_cells`: some are made by an inlined comprehension.
+    """
 
     code: CodeType
     decoded: Decoded
     flow: Flow
     cells: int
+    late_cells: bool
 
 
 class CodeKey:
@@ -58,7 +62,8 @@ def cell_slots(code: CodeType) -> int:
 @lru_cache(maxsize=512)
 def _unit(key: CodeKey) -> Unit:
     decoded = decode(key.code)
-    return Unit(key.code, decoded, analyse(decoded), cell_slots(key.code))
+    late_cells = any(inst.op == "MAKE_CELL" for inst in decoded.instructions[decoded.prologue :])
+    return Unit(key.code, decoded, analyse(decoded), cell_slots(key.code), late_cells)
 
 
 def unit_of(code: CodeType) -> Unit:

@@ -226,9 +226,14 @@ class Tracer:
         assert isinstance(tracker, Virtual)
         self.state.heap[tracker.number] = record
 
-    def tuple_of(self, items: Iterable[Tracker]) -> Virtual:
-        """A new virtual tuple."""
+    def packed(self, items: Iterable[Tracker]) -> Virtual:
+        """Several trackers as one; never seen by the program."""
         return self.virtual(Sequence(tuple, tuple(items)))
+
+    def tuple_of(self, items: Iterable[Tracker]) -> Tracker:
+        """A new virtual tuple; there is only one empty tuple."""
+        found = tuple(items)
+        return self.virtual(Sequence(tuple, found)) if found else Constant(())
 
     def abort(self) -> Abort | None:
         """Failure of a pure operation: back to the last commit point.

@@ -360,12 +360,13 @@ class Generator(Record):
 
     frame: Frame | None
     site: int
+    running: bool = False
 
     def parts(self) -> tuple[Tracker, ...]:
         return self.frame.parts() if self.frame is not None else ()
 
     def shape(self) -> tuple[Any, ...]:
-        return (Generator, self.frame.place() if self.frame is not None else None)
+        return (Generator, self.frame.place() if self.frame is not None else None, self.running)
 
     def rebuilt(self, parts: tuple[Tracker, ...]) -> Record:
         return self if self.frame is None else Generator(self.frame.rebuilt(parts), self.site)

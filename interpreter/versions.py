@@ -40,7 +40,7 @@ class Version:
     """One program point in one static state. Mutates until the states that reach it agree.
 
     `sticky`: paths that are parameters for good, with the type they are known to have;
-    `exposed`: root locals that live in their real slots, bound or not;
+    `buried`: paths that hold nothing any more; `exposed`: root locals that live in their real slots, bound or not;
     `loop`: a back edge was seen; `commit`: the states did not share a commit point;
     `signature`: the entry state that `block` was traced from; `sent`: the edges that its block made.
     """
@@ -52,6 +52,7 @@ class Version:
     block: Block | None = None
     parameters: list[Value] = field(default_factory=list)
     sticky: dict[tuple[Any, ...], type | None] = field(default_factory=dict)
+    buried: set[tuple[Any, ...]] = field(default_factory=set)
     exposed: set[int] = field(default_factory=set)
     unfresh: set[tuple[Any, ...]] = field(default_factory=set)
     loop: bool = False

@@ -124,7 +124,7 @@ def zip_(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then, extras
 def _zip_more(t: Tracer, got: tuple[Tracker, ...], left: Arguments, then: Then, extras: Extras) -> bool:
     if not left:
         return complete(t, then, extras, t.virtual(Zip(got)))
-    packed = (t.tuple_of(got), t.tuple_of(left[1:]), *extras)
+    packed = (t.packed(got), t.packed(left[1:]), *extras)
     return iterate.start(t, left[0], Then("zip", then), packed)
 
 
@@ -153,20 +153,25 @@ def range_(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then, extr
     return complete(t, then, extras, t.emit("call", (Constant(range), *arguments), (), range))
 
 
+def made(t: Tracer, kind: type, items: tuple[Tracker, ...]) -> Tracker:
+    """A new list or tuple."""
+    return t.tuple_of(items) if kind is tuple else t.virtual(Sequence(list, items))
+
+
 def _collect(kind: type) -> Any:
     def collect(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then, extras: Extras) -> bool:
         exactly(arguments, keywords, 0, 1)
         if not arguments:
-            return complete(t, then, extras, t.virtual(Sequence(kind, ())))
+            return complete(t, then, extras, made(t, kind, ()))
         source = t.state.resolve(arguments[0])
         items = items_of(t, source)
         if items is not None:
             if kind is tuple and t.known_type(source) is tuple:
                 return complete(t, then, extras, source)
-            return complete(t, then, extras, t.virtual(Sequence(kind, items)))
+            return complete(t, then, extras, made(t, kind, items))
         walked = _walked(t, source)
         if walked is not None:
-            return complete(t, then, extras, t.virtual(Sequence(kind, walked)))
+            return complete(t, then, extras, made(t, kind, walked))
         if t.state.record(source) is not None or t.need_type(source) not in (*iterate.WALKED, *iterate.QUIET_ITERATORS):
             raise Opaque(f"{kind.__name__} of an iterable that is not known")
         if isinstance(source, Runtime) and t.known_type(source) in iterate.QUIET_ITERATORS:

@@ -192,6 +192,8 @@ def why_not_inlined(t: Tracer, code: CodeType, arguments: list[Tracker]) -> str 
     names = frame_names(code)
     if names:
         return f"{code.co_qualname} uses {min(names)}"
+    if unit_of(code).late_cells:
+        return f"a comprehension of {code.co_qualname} makes closures"
     if len(code.co_code) > 2 * CALLEE_SIZE * 4:
         return f"{code.co_qualname} is too large"
     if len(t.state.frames) > INLINE_DEPTH:

@@ -33,7 +33,7 @@ def instantiate(
     new = lookup.in_class(cls, "__new__")
     if isinstance(new, staticmethod) and type(new.__func__) is FunctionType:
         chained = Then("made", (cls, tuple(name for name, _ in keywords), then))
-        packed = (*extras, t.tuple_of(arguments), t.tuple_of(tracker for _, tracker in keywords))
+        packed = (*extras, t.packed(arguments), t.packed(tracker for _, tracker in keywords))
         return call.invoke(t, Constant(new.__func__), [Constant(cls), *arguments], keywords, chained, packed)
     if not is_plain(cls):
         raise Opaque(f"{cls.__name__} has a __new__ or layout of its own")

@@ -37,6 +37,12 @@ WALKED[type({}.values())] = type(iter({}.values()))
 WALKED[type({}.items())] = type(iter({}.items()))
 """Exact builtin iterable -> exact type of its iterator; neither runs user code."""
 
+UNSIZED = (list, tuple, str, bytes, bytearray, range, frozenset)
+"""Those whose iterators do not remember the length that the container had."""
+
+DICT_ITEMS = type({}.items())
+"""Gives a new pair each time, however often the same item is met."""
+
 QUIET_ITERATORS = frozenset(WALKED.values())
 ITEM_TYPES: dict[type, type] = {range: int, str: str, bytes: int, bytearray: int, type({}.items()): tuple}
 UNROLL_LIMIT = 64
@@ -86,6 +92,8 @@ def start(t: Tracer, source: Tracker, then: Then, extras: Extras = ()) -> bool:
     if kind in QUIET_ITERATORS and isinstance(source, Runtime):
         return complete(t, then, extras, source)
     if kind in WALKED:
+        if kind not in UNSIZED and conflicts.may_be_walked(t, kind):
+            raise CommitFirst
         example = source.value if isinstance(source, Constant) else getattr(source, "example", MISSING)
         walk = t.emit("iter", (source,), None, WALKED[kind], WalkOf(example), raises=False, fresh=True)
         t.walks[walk.value] = kind
@@ -193,7 +201,11 @@ def _advance_iterator(t: Tracer, walk: Tracker, record: Iterator, item: Then, do
         return complete(t, done, extras, Constant(None))
     t.update(walk, record.moved(record.index + 1))
     t.gain("folded", "a loop step over something known")
-    return complete(t, item, extras, items[record.index])
+    found_item = items[record.index]
+    if isinstance(record.origin, DICT_ITEMS) and isinstance(found_item, Constant):
+        pair: Any = found_item.value
+        found_item = t.tuple_of(found_item.derived(part) for part in pair)
+    return complete(t, item, extras, found_item)
 
 
 def _advance_enumerate(t: Tracer, walk: Tracker, record: Enumerate, item: Then, done: Then, extras: Extras) -> bool:
@@ -235,7 +247,7 @@ def _zip_next(
     assert isinstance(record, Zip)
     if len(got) == len(record.sources):
         return complete(t, item, extras, t.tuple_of(got))
-    packed = (walk, t.tuple_of(got), *extras)
+    packed = (walk, t.packed(got), *extras)
     return advance(t, record.sources[len(got)], Then("zipped", (item, done)), Then("unzip", done), packed)
 
 
@@ -255,6 +267,8 @@ def unzip(t: Tracer, extras: Extras, result: Tracker, payload: Then) -> bool:
 
 
 def _advance_generator(t: Tracer, walk: Tracker, record: Generator, item: Then, done: Then, extras: Extras) -> bool:
+    if record.running:
+        raise Opaque("a generator that is running already")
     if record.frame is None:
         return complete(t, done, extras, Constant(None))
     frame = record.frame.clone()
@@ -263,6 +277,7 @@ def _advance_generator(t: Tracer, walk: Tracker, record: Generator, item: Then, 
     frame.extras = (walk, *extras)
     if started:
         frame.stack.append(Constant(None))
+    t.update(walk, Generator(None, record.site, True))
     t.state.frames.append(frame)
     return True
 

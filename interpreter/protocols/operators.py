@@ -172,6 +172,8 @@ def _join_sequences(t: Tracer, op: str, inplace: bool, left: Tracker, right: Tra
     kinds = [t.known_type(side) for side in (left, right)]
     if items[0] is None or items[1] is None or kinds[0] is not kinds[1] or kinds[0] not in (tuple, list):
         return None
+    if kinds[0] is tuple and not (items[0] and items[1]):
+        return left if items[0] else right
     whole = Sequence(kinds[0], items[0] + items[1])
     if inplace and kinds[0] is list:
         if records[0] is None:
@@ -328,7 +330,7 @@ def identical(t: Tracer, left: Tracker, right: Tracker, inverted: bool) -> Track
     return t.emit("is", (left, right), inverted, bool, raises=False)
 
 
-SINGLETONS = (None, True, False, NotImplemented, Ellipsis)
+SINGLETONS = (None, True, False, NotImplemented, Ellipsis, ())
 
 
 def has_identity(tracker: Constant) -> bool:

@@ -35,7 +35,7 @@ def load(t: Tracer, owner: Tracker, key: Tracker, then: Then, extras: Extras = (
     owner, key = t.state.resolve(owner), t.state.resolve(key)
     record = t.state.record(owner)
     if isinstance(record, Sequence) and record.cls in (tuple, list):
-        found = _of_sequence(t, record, key)
+        found = _of_sequence(t, owner, record, key)
         if found is not None:
             return complete(t, then, extras, found)
     if isinstance(record, Mapping) and is_plain_key(key):
@@ -75,15 +75,16 @@ def _of_class(t: Tracer, owner: Tracker, kind: type, key: Tracker, then: Then, e
     return call.invoke_special(t, kind, "__getitem__", [owner, key], then, extras)
 
 
-def _of_sequence(t: Tracer, record: Sequence, key: Tracker) -> Tracker | None:
+def _of_sequence(t: Tracer, owner: Tracker, record: Sequence, key: Tracker) -> Tracker | None:
     if isinstance(key, Constant) and type(key.value) in (int, bool):
         if -len(record.items) <= key.value < len(record.items):  # type: ignore[operator]
             return record.items[key.value]  # type: ignore[call-overload, no-any-return]
         raise Opaque("IndexError")
     bounds = constant_slice(t, key)
-    if bounds is not None:
-        return t.virtual(Sequence(record.cls, record.items[bounds]))
-    return None
+    if bounds is None or record.cls is list:
+        return t.virtual(Sequence(list, record.items[bounds])) if bounds is not None else None
+    part = record.items[bounds]
+    return owner if part is record.items else t.tuple_of(part)
 
 
 def constant_slice(t: Tracer, key: Tracker) -> slice | None:
@@ -129,11 +130,19 @@ def _need_key(t: Tracer, owner: Constant, key: Tracker) -> None:
         raise KeyLocalNeeded(t.origins[key.value])
 
 
+def _part_of_constant(t: Tracer, owner: Constant, part: Any) -> Tracker:
+    """A slice is a new object each time, unless it is the whole of an immutable one."""
+    if part is owner.value or type(part) not in (tuple, list):
+        return owner.derived(part)
+    items = tuple(owner.derived(item) for item in part)
+    return t.tuple_of(items) if type(part) is tuple else t.virtual(Sequence(list, items))
+
+
 def _indexed_constant(t: Tracer, owner: Constant, key: Tracker) -> Tracker:
     value: Any = owner.value
     bounds = constant_slice(t, key)
     if bounds is not None:
-        return owner.derived(value[bounds])
+        return _part_of_constant(t, owner, value[bounds])
     if isinstance(key, Constant) and type(key.value) in (int, bool):
         try:
             return owner.derived(value[key.value])
