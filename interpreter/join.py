@@ -106,7 +106,7 @@ class Joint:
         numbers = tuple(tracker.number for tracker in trackers if isinstance(tracker, Virtual))
         known = self.pairs.get(numbers)
         if known is not None:
-            self.signature.append(("again", known))
+            self.signature.append(("again", list(self.pairs).index(numbers)))
             return Virtual(known)
         for index, number in enumerate(numbers):
             other = self.partners.setdefault((index, number), numbers)
