@@ -5,6 +5,7 @@ Nothing here keeps a code object or an installation alive: a function's code doe
 
 from __future__ import annotations
 
+import functools
 import weakref
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -23,13 +24,10 @@ def register(code: CodeType, installation: Installation) -> None:
     """Note that a code object, original or made, belongs to an installation."""
     key = id(code)
 
-    def forget(_: object, known: Any = _known, forget_stand_in: Any = _shim.forget_stand_in) -> None:
-        known.pop(key, None)
-        forget_stand_in(key)
-
     if code is not installation.original:
         _shim.stand_in(code, installation.original)
-    entry = (weakref.ref(code, forget), weakref.ref(installation))
+    gone = functools.partial(_shim.forget_stand_in, _known, key)  # C all through: tracers would see a Python function
+    entry = (weakref.ref(code, gone), weakref.ref(installation))
     entries = [(c, i) for c, i in _known.get(key, ()) if c() is code and i() is not None]
     _known[key] = [*entries, entry]
 

@@ -7,6 +7,7 @@ fast locals: modules, class bodies, `exec`.
 from __future__ import annotations
 
 import fnmatch
+import functools
 import re
 import weakref
 import zlib
@@ -99,7 +100,7 @@ class Identity(Takeover):
         taken = zlib.crc32(original.co_qualname.encode(errors="replace")) & 1
         code = embed.identity(original, _shim.Entry(() if taken else None, _shim.Counter(None)))
         copies, key = self.copies, id(original)
-        copies[key] = weakref.ref(original, lambda _: copies.pop(key, None)), code
+        copies[key] = weakref.ref(original, functools.partial(copies.pop, key)), code  # no frame for a tracer to see
         self.compiled += 1
         return code
 

@@ -119,12 +119,23 @@ stand_in(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
     Py_RETURN_NONE;
 }
 
-/* forget_stand_in(address): the code object that was there is gone. */
-static PyObject *
-forget_stand_in(PyObject *Py_UNUSED(module), PyObject *address)
+static void
+forget(PyObject *table, PyObject *address)
 {
-    if (stand_ins != NULL && PyDict_DelItem(stand_ins, address) < 0) {
+    if (table != NULL && PyDict_DelItem(table, address) < 0) {
         PyErr_Clear();
     }
+}
+
+/* forget_stand_in(table, address, ...): the code object that was there is gone. */
+static PyObject *
+forget_stand_in(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
+{
+    if (nargs < 2 || !PyDict_CheckExact(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "forget_stand_in(table, address)");
+        return NULL;
+    }
+    forget(stand_ins, args[1]);
+    forget(args[0], args[1]);
     Py_RETURN_NONE;
 }
