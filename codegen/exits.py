@@ -66,7 +66,7 @@ def head_snapshots(region: Region) -> dict[int, Snapshot]:
         for edge in edges(block):
             if order[edge.block.number] <= order[block.number]:
                 heads[edge.block.number] = edge.block
-    found = {number: head_snapshot(block) for number, block in heads.items()}
+    found = {number: block.poll or head_snapshot(block) for number, block in heads.items()}
     return {number: snapshot for number, snapshot in found.items() if snapshot is not None}
 
 

@@ -13,7 +13,7 @@ from minijit.interpreter.ir import Region, Value
 from minijit.interpreter.machine import interpret_once
 from minijit.interpreter.notes import Notes
 from minijit.interpreter.protocols.call import frame_names
-from minijit.interpreter.signals import CallForReal, KeyLocalNeeded, Opaque, OverBudget
+from minijit.interpreter.signals import CallForReal, CommitNeeded, KeyLocalNeeded, Opaque, OverBudget
 from minijit.interpreter.snapshots import fill
 from minijit.interpreter.state import Frame, State, unbound_slots, unit_of
 from minijit.interpreter.tracer import Plan, Tracer
@@ -81,6 +81,8 @@ def interpret(function: FunctionType, code: CodeType, arguments: Sequence[object
                 raise refusal(code, "MJ012", signal.reason) from None
             blocked[signal.pc] = signal.reason
             plan.failed(tracer)
+        except CommitNeeded as signal:
+            plan.commits.add(signal.pc)
         except KeyLocalNeeded as signal:
             if signal.key in key_locals:
                 raise refusal(code, "MJ004", "static data is walked without end") from None

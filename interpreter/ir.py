@@ -267,12 +267,16 @@ Terminator = Jump | Branch | Next | Return | Exit
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """Operations that run one after another, then one terminator. Mutates while it is traced."""
+    """Operations that run one after another, then one terminator. Mutates while it is traced.
+
+    `poll`, of a loop's head: where in the original an exception is delivered that arrives on a back edge.
+    """
 
     number: int
     parameters: list[Value] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
     terminator: Terminator | None = None
+    poll: Snapshot | None = None
 
     def __str__(self) -> str:
         parameters = ", ".join(map(repr, self.parameters))
@@ -297,6 +301,8 @@ class Region:
         """Every snapshot some operation may leave by, by number."""
         seen: dict[int, Snapshot] = {}
         for block in self.blocks:
+            if block.poll is not None:
+                seen[block.poll.number] = block.poll
             steps = [*block.operations, block.terminator]
             for step in steps:
                 failure = getattr(step, "failure", None)

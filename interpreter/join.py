@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from minijit.interpreter.ir import Edge, Jump, Value
-from minijit.interpreter.signals import CallForReal, Opaque
+from minijit.interpreter.signals import CallForReal, CommitNeeded
 from minijit.interpreter.state import Frame, State
 from minijit.interpreter.tracer import IMMUTABLE_TYPE, forget_classes, same
 from minijit.interpreter.trackers import (
@@ -234,6 +234,8 @@ def _meet_commits(t: Tracer, version: Version, states: list[State]) -> None:
     ):
         version.commit = True
     version.commit = version.commit or bool(version.exposed)
+    if version.loop:
+        _meet_polls(t, version, first)
     if not version.commit:
         return
     if len(first.frames) > 1:
@@ -243,6 +245,19 @@ def _meet_commits(t: Tracer, version: Version, states: list[State]) -> None:
         for slot in sorted(version.exposed):
             t.expose_local(slot)
         t.flush()
+
+
+def _meet_polls(t: Tracer, version: Version, first: State) -> None:
+    """What polls at a back edge must find all effects done, and a handler everything as it is."""
+    root = first.root
+    covered = root.unit.flow.covered[root.pc] != 0
+    if len(first.frames) == 1:
+        version.commit = version.commit or covered
+    elif first.ledger or (covered and first.snapshot.frame.pc != root.pc):
+        pc = t.blame_of(first)
+        if pc in t.commits:
+            raise CallForReal(pc, "effects inside a loop of a call")
+        raise CommitNeeded(pc)
 
 
 def _settle(t: Tracer, version: Version, states: list[State]) -> Joint:

@@ -15,11 +15,12 @@ ENDS = frozenset({"RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP", "JUMP_BACK
 class Flow:
     """Static facts of one code object's control flow.
 
-    `live[pc]` is a bit set of slots; `leaders` are positions reached from two places or more;
+    `live[pc]` is a bit set of slots; `covered[pc]` tells handlers apart (0: none); `leaders` are positions reached from two places or more;
     `headers` the targets of backward jumps; `returns` how many RETURN_VALUEs there are.
     """
 
     live: tuple[int, ...]
+    covered: tuple[int, ...]
     leaders: frozenset[int]
     headers: frozenset[int]
     returns: int
@@ -50,7 +51,10 @@ def analyse(decoded: Decoded) -> Flow:
     live = _live(decoded, handlers_of)
     leaders = {pc for pc in range(count) if reached_from[pc] > 1} | headers
     returns = sum(inst.op == "RETURN_VALUE" for inst in instructions)
-    return Flow(tuple(live), frozenset(leaders), frozenset(headers), returns)
+    covered = [0] * (count + 1)
+    for number, handler in enumerate(decoded.handlers, 1):
+        covered[handler.start : handler.end] = [number] * (handler.end - handler.start)
+    return Flow(tuple(live), tuple(covered), frozenset(leaders), frozenset(headers), returns)
 
 
 def _live(decoded: Decoded, handlers_of: list[list[int]]) -> list[int]:

@@ -11,7 +11,7 @@ from minijit.interpreter.join import join
 from minijit.interpreter.opaque import run_original
 from minijit.interpreter.signals import CallForReal, CommitFirst, Leave, Opaque, OverBudget
 from minijit.interpreter.protocols.continuation import complete
-from minijit.interpreter.state import State, Then
+from minijit.interpreter.state import Frame, State, Then
 from minijit.interpreter.tracer import Tracer
 from minijit.interpreter.trackers import Constant, Runtime
 from minijit.interpreter.versions import Incoming, Version, key_of, order_of
@@ -127,6 +127,7 @@ class Machine:
         version.signature = signature
         version.entry = entry
         version.block.parameters = parameters
+        version.block.poll = entry.snapshot.snapshot if version.loop else None
         version.block.operations.clear()
         version.block.terminator = None
         self.t.saved.pop(version.block, None)
@@ -180,6 +181,8 @@ class Machine:
             t.commit()
         frame = t.frame
         saved = frame.stack.copy()
+        if root and inst.offset is not None and self._begins_anew(frame):
+            t.commit()
         try:
             if root and frame.pc in t.blocked and inst.op in dispatch.CALLING:
                 raise Opaque(t.blocked[frame.pc])
@@ -194,6 +197,13 @@ class Machine:
                 raise CallForReal(t.blame(), opaque.reason) from None
         except Leave as leave:
             self._leave(root, saved, leave.reason)
+
+    def _begins_anew(self, frame: Frame) -> bool:
+        """Whether an exception that arrives from here on would find another handler than the last commit point's."""
+        t = self.t
+        covered = frame.unit.flow.covered
+        since = t.state.snapshot.frame.pc
+        return covered[frame.pc] != covered[since] or (frame.pc in t.commits and frame.pc != since)
 
     def _run_original(self, inst: Instruction, saved: list[Any], reason: str) -> None:
         try:

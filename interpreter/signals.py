@@ -36,6 +36,14 @@ class CallForReal(Signal):
         self.reason = reason
 
 
+class CommitNeeded(Signal):
+    """The root frame's instruction at `pc` must begin at a commit point: start again so."""
+
+    def __init__(self, pc: int) -> None:
+        super().__init__(pc)
+        self.pc = pc
+
+
 class KeyLocalNeeded(Signal):
     """A local that indexes static data was generalised: start again, telling its values apart."""
 

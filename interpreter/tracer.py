@@ -67,11 +67,12 @@ class Plan:
     """What earlier attempts at a region have taught. Mutates.
 
     `blocked`: root instructions that must not inline anything, and why; `key_locals`: locals whose
-    values tell versions apart; `failures`: how often a function called by the root needed a frame.
+    values tell versions apart; `commits`: root instructions that begin at a commit point; `failures`: how often a function called by the root needed a frame.
     """
 
     blocked: dict[int, str] = field(default_factory=dict)
     key_locals: set[tuple[int, int]] = field(default_factory=set)
+    commits: set[int] = field(default_factory=set)
     failures: dict[CodeKey, int] = field(default_factory=dict)
 
     def failed(self, t: Tracer) -> None:
@@ -98,6 +99,7 @@ class Tracer:
         self.code = code
         self.blocked = plan.blocked
         self.key_locals = plan.key_locals
+        self.commits = plan.commits
         self.hopeless = plan.hopeless()
         self.budget = budget
         self.distrusted = world.distrusted
@@ -195,10 +197,14 @@ class Tracer:
 
     def blame(self) -> int:
         """The root frame's instruction that must not inline what is running now."""
-        frames = self.state.frames
+        return self.blame_of(self.state)
+
+    def blame_of(self, state: State) -> int:
+        """The same for what is running in that state."""
+        frames = state.frames
         if len(frames) > 1 and frames[1].then.name == "generator_return" and frames[1].extras:
             walk = frames[1].extras[0]
-            record = self.state.heap[walk.number] if isinstance(walk, Virtual) else None
+            record = state.heap[walk.number] if isinstance(walk, Virtual) else None
             if isinstance(record, Generator):
                 return record.site
         return frames[0].pc
