@@ -34,6 +34,7 @@ def pop_top(t: Tracer, inst: Instruction) -> None:
     if t.state.owned:
         if isinstance(dropped, Runtime) and t.block.operations and dropped.value in t.block.operations[-1].results:
             t.state.owned.discard(dropped.value)
+            t.state.stale = True  # or what aborts later would keep it, to pop it again
         t.settle_deaths()
 
 
