@@ -250,6 +250,9 @@ run_captured(PyThreadState *thread, Frame *frame, PyCodeObject *code)
     else if (((PyFunctionObject *)function)->func_code == (PyObject *)code) {
         result = evaluate_inner(thread, frame, 0);
     }
+    else if (set_note((PyCodeObject *)((PyFunctionObject *)function)->func_code, IGNORED) < 0) {
+        result = discard(thread, frame, NULL);
+    }
     else {
         result = discard(thread, frame, call_again(function, frame, code));
     }
