@@ -5,7 +5,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 Event = Callable[[str, FunctionType, tuple[Any, ...]], BaseException | None]
-Captured = Callable[[FunctionType, tuple[Any, ...]], None]
+Captured = Callable[[FunctionType, tuple[Any, ...]], BaseException | None]
 
 TESTS: dict[str, tuple[str, ...]]
 
