@@ -1,21 +1,27 @@
-"""minijit: a JIT for plain Python, from bytecode to bytecode."""
+"""A JIT for plain Python, from bytecode to bytecode."""
+
+# ruff: noqa: E402 - first of all, is this interpreter fit?
+from minijit.fitness import require
+
+require()
 
 from minijit.decorator import compile, disable, enable, reset, stats
 from minijit.errors import InternalError, MinijitError, Unsupported
+from minijit.explain import Explanation, explain
 from minijit.frozen import frozen
-from minijit.stats import Stats
+
+__version__ = "0.1.0"
 
 __all__ = [
+    "Explanation",
     "InternalError",
     "MinijitError",
-    "Stats",
     "Unsupported",
     "compile",
     "disable",
     "enable",
+    "explain",
     "frozen",
     "reset",
     "stats",
 ]
-
-__version__ = "0.1.0"

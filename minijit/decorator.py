@@ -1,4 +1,4 @@
-"""`minijit.compile` and what is asked about its result."""
+"""`minijit.compile` and what goes with it."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from types import FunctionType, MethodType
 from typing import Any, TypeVar, overload
 
 from minijit import _shim
-from minijit.capture import capture_watched
-from minijit.install import Unit, prepare, unit_of
+from minijit.install import Installation, install
 from minijit.options import Options, Replay
+from minijit.originals import installation_of
 from minijit.stats import Stats
 
 __all__ = ["compile", "disable", "enable", "reset", "stats"]
 
 Target = TypeVar("Target")
 
-_switched_off = os.environ.get("MINIJIT") == "0"
-
 
 @overload
 def compile(target: Target, /) -> Target: ...
+
+
 @overload
 def compile(
     *, static: Iterable[str] = (), strict: bool = False, replay: Replay = "silent", warmup: int = 1
 ) -> Callable[[Target], Target]: ...
+
+
 def compile(
     target: Any = None,
     /,
@@ -36,102 +38,77 @@ def compile(
     replay: Replay = "silent",
     warmup: int = 1,
 ) -> Any:
-    """Compile a function, method, property or all methods of a class; the same object is returned.
+    """Compile a function, or all methods of a class; returns the very same object.
 
-    The first `warmup` calls run the original, and the last of them is what compiled code is made
-    for. `static` names parameters whose contents compiled code may be made for. `strict` raises
-    `Unsupported` instead of leaving a function as it is. `replay` "log" reports and "error" forbids
-    effects that the caller can see.
+    `static`: names of parameters whose values are taken as fixed, their contents under a guard.
+    `strict`: raise `Unsupported` where a function would be left as it is.
+    `replay`: "log" reports effects that callers can see, "error" refuses functions that have any.
+    `warmup`: calls that run the original before the function is compiled; 0 compiles at the first.
+
+    Works on functions, lambdas, methods, static and class methods, properties and classes. Raises
+    TypeError for anything else, ValueError for an option that makes no sense.
     """
     options = Options(static if isinstance(static, str) else tuple(static), strict, replay, warmup)  # type: ignore[arg-type]
     if target is None:
-        return lambda later: _compile(later, options)
-    return _compile(target, options)
+        return functools.partial(_compile, options=options)
+    return _compile(target, options=options)
 
 
-def _compile(target: Target, options: Options) -> Target:
+def _compile(target: Any, options: Options) -> Any:
     functions = functions_of(target)
-    for function in functions:
-        check_static(function, options)
-    if not _switched_off:
+    if os.environ.get("MINIJIT") != "0":
         for function in functions:
-            prepare(function, options)
-        if options.warmup == 0:
-            capture_watched()
+            _check_static(function, options)
+            install(function, options)
     return target
 
 
-def functions_of(target: object) -> list[FunctionType]:
-    """The Python functions that `target` is made of."""
-    for kind, parts in _PARTS.items():
-        if isinstance(target, kind):
-            return [function for part in parts(target) for function in functions_of(part)]
+def _check_static(function: FunctionType, options: Options) -> None:
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    for name in options.static:
+        if name not in names:
+            raise ValueError(f"static= names {name!r}, which is no parameter of {function.__qualname__}")
+
+
+def functions_of(target: Any) -> list[FunctionType]:
+    """The Python functions behind what a user decorates."""
     if isinstance(target, FunctionType):
         return [target]
-    hint = "; compile the function it wraps" if callable(getattr(target, "__wrapped__", None)) else ""
-    raise TypeError(f"minijit.compile takes a Python function or a class, not {_describe(target)}{hint}")
+    if isinstance(target, (staticmethod, classmethod, MethodType)):
+        return functions_of(target.__func__)
+    if isinstance(target, property):
+        return [f for f in (target.fget, target.fset, target.fdel) if isinstance(f, FunctionType)]
+    if isinstance(target, functools.cached_property):
+        return functions_of(target.func)
+    if isinstance(target, type):
+        members = (FunctionType, staticmethod, classmethod, property)
+        return [f for member in vars(target).values() if isinstance(member, members) for f in functions_of(member)
+                if f.__module__ == target.__module__]
+    kind = type(target).__name__
+    raise TypeError(f"minijit.compile takes a Python function or a class, not {target!r} of type {kind}")
 
 
-def _describe(target: object) -> str:
-    name = getattr(target, "__qualname__", None)
-    kind = type(target).__qualname__
-    return f"{name} ({kind})" if isinstance(name, str) else kind
+def stats(function: Any) -> Stats:
+    """Counts and state of a function given to `compile`; TypeError if it was not."""
+    return _installation(function).stats()
 
 
-def _methods(cls: type) -> list[object]:
-    kinds = (FunctionType, staticmethod, classmethod, property, functools.cached_property)
-    members = [member for member in vars(cls).values() if isinstance(member, kinds)]
-    return [member for member in members if not isinstance(member, (staticmethod, classmethod)) or _is_python(member)]
+def reset(function: Any) -> None:
+    """Forget all that was compiled for a function; it starts cold again."""
+    _installation(function).reset()
 
 
-def _is_python(member: Any) -> bool:
-    return isinstance(member.__func__, FunctionType)
-
-
-_PARTS: dict[type, Callable[[Any], list[object]]] = {
-    staticmethod: lambda target: [target.__func__],
-    classmethod: lambda target: [target.__func__],
-    MethodType: lambda target: [target.__func__],
-    functools.cached_property: lambda target: [target.func],
-    property: lambda target: [part for part in (target.fget, target.fset, target.fdel) if part is not None],
-    type: _methods,
-}
-
-
-def check_static(function: FunctionType, options: Options) -> None:
-    """Every name in `static=` is a parameter."""
-    code = function.__code__
-    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
-    unknown = [name for name in options.static if name not in code.co_varnames[:count]]
-    if unknown:
-        raise TypeError(f"static={unknown[0]!r}: {function.__qualname__} takes no such parameter")
-
-
-def _unit(target: object) -> Unit | None:
-    functions = functions_of(target)
-    if len(functions) != 1:
-        raise TypeError(f"{_describe(target)} holds {len(functions)} functions; ask about one of them")
-    return unit_of(functions[0])
-
-
-def stats(target: object) -> Stats:
-    """What happened to a function since it was compiled with `minijit.compile`."""
-    unit = _unit(target)
-    if unit is None:
-        return Stats("cold", "not given to minijit.compile", 0, 0, 0, 0, 0, 0.0)
-    return unit.stats
-
-
-def reset(target: object) -> None:
-    """Forget what was compiled for a function (or each method of a class) and start counting again."""
-    for function in functions_of(target):
-        unit = unit_of(function)
-        if unit is not None:
-            unit.reset()
+def _installation(function: Any) -> Installation:
+    functions = functions_of(function)
+    found = installation_of(functions[0]) if len(functions) == 1 else None
+    if found is None:
+        raise TypeError(f"{function!r} was not given to minijit.compile")
+    return found
 
 
 def disable() -> None:
-    """Run every original from the next call on, and compile nothing."""
+    """From now on every compiled function runs its original code."""
     _shim.enable(False)
 
 

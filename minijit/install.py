@@ -1,268 +1,239 @@
-"""What is installed in functions: a stub that counts, compiled code, or the original again.
-
-All functions made by one `def` share a code object, and so one `Unit`. A unit is found by its
-original code object, and from installed code by the `Entry` among its constants.
-"""
+"""Putting code objects into functions: a stub that counts, then compiled code, or the original again."""
 
 from __future__ import annotations
 
-import os
 import threading
 import time
+import traceback
 import weakref
+from collections.abc import Callable
 from types import CodeType, FunctionType
+from typing import TypeVar
 
 from minijit import _shim
-from minijit._shim import Counter, Entry
-from minijit.codegen.embed import CannotEmbed, stub
-from minijit.errors import Unsupported
+from minijit.codegen import embed
+from minijit.codegen.emitter import Emitter
+from minijit.errors import InternalError, Unsupported
+from minijit.interpreter.interpret import Outcome
 from minijit.interpreter.ir import Region
 from minijit.options import Options
+from minijit.originals import installation_of, register
 from minijit.pipeline import Product, Request, build
 from minijit.stats import State, Stats
 
-__all__ = ["Unit", "prepare", "unit_of"]
+__all__ = ["Installation", "decided", "install", "internal_error"]
 
-MISS_LIMITS = (2, 8, 32)
-"""Misses that call for a second, third and fourth entry: each is worth less than the one before."""
+Refusal = TypeVar("Refusal", bound="Unsupported | InternalError")
 
-ABORT_LIMIT = 64
+ENTRIES = 4
+MISSES = 2
+ABORTS = 64
 
-RETRY_CALLS = 100
-"""How many calls to wait after a compilation that had no room: deep recursion, no memory."""
+_compiling = threading.RLock()
+"""One compilation at a time; a thread that finds it taken goes on with what is installed."""
 
+Emitter.hide = staticmethod(_shim.hide_locals)
 
-class _Compiling:
-    """The one lock of all compilations; a forked child gets its own, as its holder may not exist there."""
-
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-        os.register_at_fork(after_in_child=self._renew)
-
-    def _renew(self) -> None:
-        self.lock = threading.RLock()
+decided: list[Callable[[Installation], None]] = []
+"""Who wants to be told of every function compiled or refused."""
 
 
-_compiling = _Compiling()
-_units: dict[int, Unit] = {}
+class Installation:
+    """All that happens to the functions made by one `def`. Mutates."""
 
-
-class _Events:
-    """What a counter calls. Weak: installed code holds it, and code objects are not collected."""
-
-    __slots__ = ("unit",)
-
-    def __init__(self, unit: Unit) -> None:
-        self.unit = weakref.ref(unit)
-
-    def __call__(self, event: str, function: FunctionType, arguments: tuple[object, ...]) -> BaseException | None:
-        unit = self.unit()
-        return None if unit is None else unit.handle(event, function, arguments)
-
-
-class Unit:
-    """One original code object: its state, its entries, and the functions that run it.
-
-    It keeps the original alive while one of those functions lives. After that it rests: a `def` that
-    runs again finds it and what was compiled, and it goes when the original goes.
-    """
-
-    def __init__(self, original: CodeType, options: Options) -> None:
-        key = id(original)
+    def __init__(self, function: FunctionType, options: Options) -> None:
+        self.original = function.__code__
+        self.namespace = function.__globals__
         self.options = options
-        self.failure: Unsupported | None = None
-        self._original = weakref.ref(original, lambda _: _units.pop(key, None))
-        self._kept: CodeType | None = None
-        self._functions: set[weakref.ref[FunctionType]] = set()
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget what was compiled and counted."""
+        self.functions: weakref.WeakSet[FunctionType] = weakref.WeakSet()
         self.state: State = "cold"
-        self.failure = None
-        self.counter = Counter(_Events(self), self.options.warmup)
+        self.reason: Unsupported | InternalError | None = None
+        self.outcome: Outcome | None = None
         self.regions: tuple[Region, ...] = ()
-        self.installed: CodeType | None = None
-        self.compile_seconds = 0.0
-        self._cold_calls = 0
+        self.seconds = 0.0
+        self.cold_calls = 0
+        self.pessimistic = False
+        self.counter = _shim.Counter(self.event, options.warmup, -1, -1)
+        self.current: Callable[[], CodeType | None] = lambda: None
+        register(self.original, self)
 
-    @property
-    def original(self) -> CodeType:
-        """The code object as the user wrote it. Call only while a function of the unit lives."""
-        original = self._original()
-        assert original is not None
-        return original
-
-    @property
-    def stats(self) -> Stats:
-        """The counts, as `minijit.stats` gives them."""
-        counter = self.counter
-        misses = counter.misses
-        calls = counter.calls
-        cold_calls = calls if self.state == "cold" else self._cold_calls
-        hits = max(0, calls - cold_calls - misses - counter.aborts)
-        reason = str(self.failure) if self.failure is not None else None
-        return Stats(
-            self.state, reason, calls, hits, misses, counter.aborts, len(self.regions), self.compile_seconds
-        )
-
-    # ---- functions ----
-
-    def functions(self) -> list[FunctionType]:
-        """Those alive that run this unit's code; one that was given other code by its owner is not ours."""
-        alive = [function for ref in list(self._functions) if (function := ref()) is not None]
-        return [function for function in alive if unit_of(function) is self]
+    # -- what is installed ---------------------------------------------------------------------------
 
     def adopt(self, function: FunctionType) -> None:
-        """Let the function run what is installed."""
-        self._kept = self.original
-        self._functions.add(weakref.ref(function, self._lost))
-        self._give(function)
-
-    def _lost(self, ref: weakref.ref[FunctionType]) -> None:
-        self._functions.discard(ref)
-        if not self._functions:
-            self._kept = None
-
-    def _give(self, function: FunctionType) -> None:
-        code = self.original if self.installed is None else self.installed
-        if function.__code__ is not code:
-            function.__code__ = code
-
-    def _install(self, code: CodeType | None) -> None:
-        functions = self.functions()
-        self.installed = code
-        for function in functions:
-            self._give(function)
-
-    # ---- states ----
-
-    def prepare(self) -> None:
-        """Install a stub that counts calls; with warmup=0, see the frame of the first one instead."""
-        if self.options.warmup == 0:
-            _shim.watch(self.original)
-            self._install(None)
+        """Take charge of one more function object."""
+        self.functions.add(function)
+        if self.state == "refused":
             return
-        try:
-            self._install(stub(self.original, Entry(None, self.counter)))
-        except CannotEmbed as reason:
-            self.refuse(Unsupported("MJ002", str(reason), filename=self.original.co_filename))
+        code = self.current()
+        if code is None and self.options.warmup == 0:
+            watch(self.original)
+            return
+        function.__code__ = code if code is not None else self.make_stub()
 
-    def reset(self) -> None:
-        """Be cold again."""
-        functions = self.functions()
-        self.clear()
-        for function in functions:
-            self._give(function)
-        self.prepare()
+    def make_stub(self) -> CodeType:
+        """Code that counts calls and runs the original; it is what keeps this object alive."""
+        code = embed.stub(self.original, _shim.Entry(None, self.counter))
+        self.remember(code)
+        return code
 
-    def _leave_cold(self, state: State) -> None:
-        if self.state == "cold":
-            self._cold_calls = self.counter.calls
-        self.state = state
+    def remember(self, code: CodeType) -> None:
+        """Make a code object the current one."""
+        register(code, self)
+        self.current = weakref.ref(code)
 
-    def refuse(self, failure: Unsupported) -> None:
-        """Run the original from now on, and say why."""
-        self._leave_cold("refused")
-        self.failure = failure
-        self.regions = ()
-        self._install(None)
-        _shim.unwatch(self.original)
+    def put(self, code: CodeType) -> None:
+        """Install a code object in every function that still runs one of ours."""
+        for function in list(self.functions):
+            if installation_of(function) is self:
+                function.__code__ = code
 
-    def handle(self, event: str, function: FunctionType, arguments: tuple[object, ...]) -> BaseException | None:
-        """Compile for this call; other threads run the original meanwhile. An answer is to be raised."""
-        lock = _compiling.lock
-        if not lock.acquire(blocking=False):
-            self._ask_again(event, 1)
+    # -- events ----------------------------------------------------------------------------------------
+
+    def event(self, event: str, function: FunctionType, arguments: tuple[object, ...]) -> BaseException | None:
+        """A counter has reached a limit. What is returned is raised in the user's function."""
+        if not _compiling.acquire(blocking=False):
+            self.rearm(event)
             return None
         try:
-            return self._compile(event, function, arguments)
+            return self.compile(event, function, arguments)
         finally:
-            lock.release()
+            _compiling.release()
 
-    def _compile(self, event: str, function: FunctionType, arguments: tuple[object, ...]) -> BaseException | None:
-        start = time.perf_counter()
-        request = Request(
-            event, self.original, function, arguments, self.options, self.counter, self.regions
-        )
-        try:
-            self._compiled(build(request))
-        except Unsupported as failure:
-            return self._failed(event, failure.with_traceback(None))
-        except (RecursionError, MemoryError):
-            self._ask_again(event, RETRY_CALLS)
-        except Exception as error:  # a bug of ours must not stop the user's program
-            return self._failed(event, internal(error, self.original))
-        finally:
-            self.compile_seconds += time.perf_counter() - start
-        return None
-
-    def _compiled(self, product: Product) -> None:
-        self._leave_cold("compiled")
-        self.regions = product.regions
-        self._install(product.code)
-        _shim.unwatch(self.original)
-        self._set_limits()
-
-    def _set_limits(self) -> None:
-        made = len(self.regions) - 1
-        if made < len(MISS_LIMITS):
-            self.counter.miss_limit = self.counter.misses + MISS_LIMITS[max(made, 0)]
-        self.counter.abort_limit = self.counter.aborts + ABORT_LIMIT
-
-    def _failed(self, event: str, failure: Unsupported) -> BaseException | None:
-        """A later entry that can't be made leaves those there are; aborts without end do not."""
-        if event == "miss":
-            return None
-        self.refuse(failure)
-        return failure if self.options.strict else None
-
-    def _ask_again(self, event: str, calls: int) -> None:
+    def rearm(self, event: str) -> None:
+        """Ask again at the next call."""
         counter = self.counter
         if event == "warm":
-            counter.warmup = counter.calls + calls
+            counter.warmup = counter.calls + 1
         elif event == "miss":
-            counter.miss_limit = counter.misses + calls
+            counter.miss_limit = counter.misses + 1
         else:
-            counter.abort_limit = counter.aborts + calls
+            counter.abort_limit = counter.aborts + 1
+
+    def compile(self, event: str, function: FunctionType, arguments: tuple[object, ...]) -> BaseException | None:
+        """Make one more entry, or decide against it."""
+        started = time.perf_counter()
+        try:
+            if event == "abort" and self.pessimistic:
+                raise Unsupported("MJ006", "compiled code keeps leaving half-way", filename=self.original.co_filename,
+                                  line=self.original.co_firstlineno)
+            self.pessimistic = self.pessimistic or event == "abort"
+            request = Request(event, self.original, function, arguments, self.options, self.counter, self.regions,
+                              self.pessimistic)
+            self.accept(build(request))
+        except Unsupported as refusal:
+            return self.refuse(event, refusal)
+        except Exception as error:  # the border with the user's program: our bug must not become theirs
+            return self.refuse(event, internal_error(self.original, error))
+        finally:
+            self.seconds += time.perf_counter() - started
+        return None
+
+    def accept(self, product: Product) -> None:
+        """Install what was built."""
+        if self.state == "cold":
+            self.cold_calls = self.counter.calls
+        self.state, self.reason = "compiled", None
+        self.regions, self.outcome = product.regions, product.outcome
+        self.remember(product.code)
+        self.put(product.code)
+        counter = self.counter
+        counter.miss_limit = counter.misses + MISSES if len(self.regions) < ENTRIES else -1
+        counter.abort_limit = counter.aborts + ABORTS
+        self.tell()
+
+    def refuse(self, event: str, reason: Unsupported | InternalError) -> BaseException | None:
+        """A first refusal, or failing speculation, gives the original back for good."""
+        self.reason = forget_frames(reason)
+        if event == "miss":
+            return None
+        if self.state == "cold":
+            self.cold_calls = self.counter.calls
+        self.state, self.regions = "refused", ()
+        self.put(self.original)
+        self.tell()
+        return reason if self.options.strict else None
+
+    def tell(self) -> None:
+        """Pass a decision on."""
+        for listener in decided:
+            listener(self)
+
+    # -- what it tells ----------------------------------------------------------------------------------
+
+    def stats(self) -> Stats:
+        """Counts so far."""
+        counter = self.counter
+        entered = counter.calls - self.cold_calls if self.state != "cold" else 0
+        hits = max(0, entered - counter.misses - counter.aborts)
+        reason = str(self.reason) if self.reason is not None else None
+        return Stats(self.state, reason, counter.calls, hits, counter.misses, counter.aborts, len(self.regions),
+                     self.seconds)
+
+    def reset(self) -> None:
+        """Start again as if never called."""
+        self.put(self.original)
+        self.state, self.reason, self.regions, self.outcome = "cold", None, (), None
+        self.cold_calls, self.seconds, self.pessimistic = 0, 0.0, False
+        self.counter = _shim.Counter(self.event, self.options.warmup, -1, -1)
+        self.current = lambda: None
+        for function in list(self.functions):
+            self.adopt(function)
 
 
-def internal(error: Exception, code: CodeType) -> Unsupported:
-    """A failure of minijit as the reason to leave a function alone; without the frames it held."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = f" ({place.tb_frame.f_code.co_qualname}, line {place.tb_lineno})" if place is not None else ""
-    reason = f"{type(error).__name__}: {error}{where}"
-    return Unsupported("MJ007", reason, filename=code.co_filename, line=code.co_firstlineno)
+def internal_error(code: CodeType, error: Exception) -> InternalError:
+    """Our own failure, with what caused it."""
+    failure = InternalError(f"MJ007: {code.co_qualname}: {type(error).__name__}: {error}")
+    failure.details = "".join(traceback.format_exception(error))
+    return failure
 
 
-def unit_of(function: FunctionType) -> Unit | None:
-    """The unit whose code the function runs."""
+def forget_frames(reason: Refusal) -> Refusal:
+    """An exception that is kept must not keep the frames it came through, and with them the user's objects."""
+    reason.__traceback__ = reason.__context__ = reason.__cause__ = None
+    return reason
+
+
+def install(function: FunctionType, options: Options) -> Installation:
+    """Take a function over. Idempotent; raises nothing: what can't be taken over is refused."""
+    found = installation_of(function)
+    if found is None:
+        found = Installation(function, options)
+        KEPT[function] = found
+        try:
+            embed.stub(function.__code__, _shim.Entry(None, found.counter))
+        except embed.CannotEmbed as error:
+            found.refuse("warm", Unsupported("MJ002", str(error), filename=function.__code__.co_filename,
+                                             line=function.__code__.co_firstlineno))
+    found.adopt(function)
+    KEPT[function] = found
+    return found
+
+
+KEPT: weakref.WeakKeyDictionary[FunctionType, Installation] = weakref.WeakKeyDictionary()
+"""Installations of functions that run their original code, which does not keep them alive."""
+
+
+# -- functions to be compiled at their first call ---------------------------------------------------
+
+_watched: set[int] = set()
+
+
+def watch(code: CodeType) -> None:
+    """Capture the next call of a code object by the hook; it is in place only until then."""
+    if not _watched:
+        _shim.capture(_captured)
+    _watched.add(id(code))
+    _shim.watch(code)
+
+
+def _captured(function: FunctionType, arguments: tuple[object, ...]) -> None:
     code = function.__code__
-    unit = _units.get(id(code))
-    return unit if unit is not None else unit_of_installed(code)
-
-
-def unit_of_installed(code: CodeType) -> Unit | None:
-    """The unit that a stub or compiled code belongs to."""
-    for constant in code.co_consts:
-        if type(constant) is Entry and isinstance(constant.counter.callback, _Events):
-            return constant.counter.callback.unit()
-    return None
-
-
-def prepare(function: FunctionType, options: Options) -> Unit:
-    """Take the function over; a second time changes nothing."""
-    with _compiling.lock:
-        unit = unit_of(function)
-        if unit is None:
-            unit = Unit(function.__code__, options)
-            _units[id(function.__code__)] = unit
-            unit.adopt(function)
-            unit.prepare()
-        else:
-            unit.adopt(function)
-    if unit.failure is not None and options.strict:
-        raise unit.failure
-    return unit
+    _shim.unwatch(code)
+    _watched.discard(id(code))
+    if not _watched:
+        _shim.release()
+    found = installation_of(function)
+    if found is not None and found.state == "cold":
+        failure = found.event("warm", function, arguments)
+        if failure is not None:
+            raise failure
