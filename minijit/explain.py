@@ -165,7 +165,7 @@ def _traced(function: FunctionType, arguments: tuple[object, ...], outcome: Outc
     )  # fmt: skip
     return Explanation(
         function.__qualname__, Bytecode.from_code(code), guards, str(region), ledger, Bytecode.from_code(made.code),
-        render_source(region, function, names), reasons(notes, refusal), stats, _lines(code, notes),
+        render_source(region, function), reasons(notes, refusal), stats, _lines(code, notes),
         never_built(notes, region), before, made.instructions, made.code, refusal,
     )  # fmt: skip
 

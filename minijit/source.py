@@ -1,21 +1,78 @@
-"""A region as Python source that runs."""
+"""A region as Python source that runs and gives the same results.
+
+    @resuming
+    def total(points):
+        if not (type(points) is list): return original(points)
+        try:
+            ...
+        except Exception:
+            return leave(3, locals())
+
+`leave(3, locals())` is where compiled code would go back to the original at snapshot 3; so does the source.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import inspect
+import keyword
+import linecache
+import re
+import types
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from minijit.interpreter.ir import Region
-from minijit.words import Names
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import astor
 
-__all__ = ["Source", "render_source"]
+from minijit.expressions import EXPRESSIONS, ORIGINALS, STATEMENTS, Untranslatable, assign, call, constant, name
+from minijit.interpreter.ir import (
+    Abort,
+    Block,
+    Const,
+    Deliver,
+    Edge,
+    Exit,
+    Failure,
+    Next,
+    Null,
+    Operand,
+    Operation,
+    Region,
+    Return,
+    Test,
+    Value,
+)
+from minijit.interpreter.ir_values import condition, edges, operands, snapshot_reads, tests
+from minijit.originals import original_code
+from minijit.quiet import ABSENT, QUESTIONS
+from minijit.resume import Resume, Resumer
+from minijit.structure import Statements, Structure, Unstructured, labelled
+
+__all__ = ["Source", "Writer", "render_source"]
+
+LITERALS = frozenset({type(None), bool, int, str, bytes})
+HELPERS = frozenset({
+    "ABSENT", "CellType", "DONE", "G", "ask", "block", "bool", "error", "format", "in_place", "iter", "leave", "len",
+    "load_global", "locals", "make_function", "next", "object", "original", "repr", "resuming", "set", "slice", "str",
+    "ascii", "truth", "tuple", "type", "Exception", "BaseException",
+})  # fmt: skip
+STEADY = frozenset({list, tuple, str, bytes, range})
+"""Iterables whose iterators never raise."""
+MARK = re.compile(r"^( *)[\"']+@(\d+)[\"']+$", re.M)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """Compiled code as Python. `function` runs it; None, with the `reason`, where it can't be run."""
+    """Compiled code as Python. `function` runs it; None, with the `reason`, where it can't be run.
+
+    A `reason` beside a function tells why it is written in labelled blocks.
+    """
 
     text: str
     complete: bool
@@ -23,6 +80,483 @@ class Source:
     function: Callable[..., Any] | None
 
 
-def render_source(region: Region, function: FunctionType, names: Names) -> Source:
+def render_source(region: Region, function: FunctionType) -> Source:
     """Write a region as Python."""
-    return Source("", False, "not written yet", None)
+    try:
+        return _rendered(region, function)
+    except Untranslatable as untranslatable:
+        reason = f"can't be run as source: {untranslatable}; its blocks are"
+        text = "\n".join(f"# {line}" for line in str(region).splitlines())
+        return Source(text, False, reason, None)
+
+
+def _rendered(region: Region, function: FunctionType) -> Source:
+    reason = ""
+    writer = Writer(region, function)
+    try:
+        body = Structure(region, writer).body()
+    except Unstructured as unstructured:
+        reason = f"labelled blocks, since {unstructured}"
+        writer = Writer(region, function)
+        body = labelled(region, writer)
+    tree = ast.Module([writer.definition(body)], [])
+    text = commented(printed(tree), original_code(function))
+    namespace = writer.namespace
+    exec(compile(text, f"<source of {function.__qualname__}>", "exec"), namespace)
+    return Source(text, True, reason, namespace[writer.title])
+
+
+def printed(tree: ast.Module) -> str:
+    """A tree as text."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        text: str = astor.to_source(ast.fix_missing_locations(tree))
+    return text
+
+
+def commented(text: str, code: CodeType) -> str:
+    """Turn marks into comments: the line of the original that what follows came from."""
+
+    def comment(match: re.Match[str]) -> str:
+        line = linecache.getline(code.co_filename, int(match[2])).strip()
+        return f"{match[1]}# line {match[2]}: {line}".rstrip(": ")
+
+    return MARK.sub(comment, text)
+
+
+class Writer:
+    """Writes the statements of one region. Mutates: it hands out names."""
+
+    def __init__(self, region: Region, function: FunctionType) -> None:
+        self.region = region
+        self.function = function
+        self.code = original_code(function)
+        self.title = identifier(function.__name__)
+        self.changed = {
+            op.payload for block in region.blocks for op in block.operations if op.opcode in ("set_local", "del_local")
+        }
+        self.names: dict[Value, str] = {}
+        self.methods: dict[Operand, str] = {}
+        self.prologue: list[ast.stmt] = []
+        self.namespace: dict[str, Any] = {}
+        self.constants: dict[int, str] = {}
+        self.taken = {self.title, *HELPERS, *self.code.co_varnames}
+        self._check_parameters()
+        self._name_arguments()
+        self._name_values()
+        self.folded: dict[Value, Operation] = dict(self._single_uses())
+        self.resumer = Resumer(region, function, self.names, {s for s in self.changed if isinstance(s, int)}, self.namespace)
+        self._fill_namespace()
+        self.line: int | None = None
+
+    # -- names --
+
+    def _check_parameters(self) -> None:
+        for parameter in self.parameters():
+            if parameter in HELPERS or not parameter.isidentifier():
+                raise Untranslatable(f"a parameter is called {parameter}, which the source needs")
+
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters, in the order of their slots."""
+        code = self.code
+        count = code.co_argcount + code.co_kwonlyargcount
+        count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+        return code.co_varnames[:count]
+
+    def _name_arguments(self) -> None:
+        code = self.code
+        cells = [n for n in code.co_cellvars if n not in code.co_varnames]
+        variables = [*code.co_varnames, *cells, *code.co_freevars]
+        free = len(variables) - len(code.co_freevars)
+        own = set(code.co_cellvars)
+        for slot, value in self.region.arguments:
+            text = variables[slot]
+            if slot >= free:
+                self.names[value] = self.unique(f"{text}_cell")
+                self.namespace[self.names[value]] = (self.function.__closure__ or ())[slot - free]
+            elif text in own:
+                self.names[value] = self.unique(f"{text}_cell")
+                content = [name(text)] if text in self.parameters() else []
+                self.prologue.append(assign(self.names[value], call("CellType", *content)))
+            elif slot in self.changed:
+                self.names[value] = self.unique(f"{text}_0")
+                self.prologue.append(assign(self.names[value], name(text)))
+            else:
+                self.names[value] = text
+
+    def _name_values(self) -> None:
+        hints = dict(self._hints())
+        for block in self.region.blocks:
+            made = [*block.parameters, *(result for op in block.operations for result in op.results)]
+            if isinstance(block.terminator, Next):
+                made.append(block.terminator.result)
+            for value in made:
+                self.names.setdefault(value, self.unique(hints.get(value, f"v{value.number}")))
+        for test in self.region.entry_tests:
+            if test.result is not None:
+                self.names.setdefault(test.result, self.unique(f"v{test.result.number}"))
+
+    def _hints(self) -> Iterator[tuple[Value, str]]:
+        """The user's own names for values: the local or attribute that holds them where the code may leave."""
+        for snapshot in self.region.snapshots():
+            for operation in snapshot.operations:
+                if operation.opcode == "set_attr" and isinstance(operation.operands[1], Value):
+                    yield operation.operands[1], identifier(str(operation.payload))
+        for snapshot in self.region.snapshots():
+            for slot, value in snapshot.locals:
+                if isinstance(value, Value) and slot < len(self.code.co_varnames):
+                    yield value, identifier(self.code.co_varnames[slot])
+
+    def unique(self, text: str) -> str:
+        """A name that is not taken yet."""
+        found, number = text, 1
+        while found in self.taken or keyword.iskeyword(found):
+            number += 1
+            found = f"{text}_{number}"
+        self.taken.add(found)
+        return found
+
+    def variable(self, slot: object) -> str:
+        """The variable that stands for one of the function's own locals."""
+        if not isinstance(slot, int) or slot >= len(self.code.co_varnames):
+            raise Untranslatable("a cell is replaced")
+        text = self.code.co_varnames[slot]
+        if text in HELPERS or not text.isidentifier():
+            raise Untranslatable(f"a local is called {text}, which the source needs")
+        return text
+
+    def target(self, operand: Operand) -> str:
+        """The variable of a value."""
+        if not isinstance(operand, Value):
+            raise Untranslatable("an empty stack slot is stored")
+        return self.names[operand]
+
+    def stored(self, value: Value) -> ast.expr:
+        """The variable of a value, to be assigned."""
+        return ast.Name(self.names[value], ast.Store())
+
+    def _fill_namespace(self) -> None:
+        function = self.function
+        original = FunctionType(self.code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+        original.__kwdefaults__ = function.__kwdefaults__
+        self.namespace.update(
+            ABSENT=ABSENT, CellType=CellType, DONE=object(), G=function.__globals__, ask=types.SimpleNamespace(**asked()),
+            in_place=in_place, leave=Resume, load_global=global_loader(function), original=original,
+            make_function=function_maker(function), resuming=self.resumer.resuming,
+        )  # fmt: skip
+
+    # -- operands --
+
+    def load(self, operand: Operand) -> ast.expr:
+        """An operand as an expression."""
+        if isinstance(operand, Null):
+            raise Untranslatable("an empty stack slot is used")
+        if isinstance(operand, Const):
+            return self.constant(operand.value)
+        operation = self.folded.get(operand)
+        if operation is not None:
+            return EXPRESSIONS[operation.opcode](self, operation)
+        return name(self.names[operand])
+
+    def constant(self, value: object) -> ast.expr:
+        """A literal, or the name that a constant object has in the source."""
+        if type(value) in LITERALS or (type(value) is float and value == value and abs(value) != float("inf")):
+            return constant(value)
+        if id(value) not in self.constants:
+            text = getattr(value, "__name__", None) if isinstance(value, (type, FunctionType, type(len))) else None
+            self.constants[id(value)] = self.unique(identifier(text) if isinstance(text, str) else "constant_1")
+            self.namespace[self.constants[id(value)]] = value
+        return name(self.constants[id(value)])
+
+    def _single_uses(self) -> Iterator[tuple[Value, Operation]]:
+        """Values used once, soon after, and nowhere else: they are written where they are used."""
+        uses = Counter(self._uses())
+        for block in self.region.blocks:
+            pending: dict[Value, Operation] = {}
+            for operation in block.operations:
+                for operand in operands(operation):
+                    made = pending.pop(operand, None) if isinstance(operand, Value) else None
+                    if made is not None and operation.opcode in FOLDED_INTO and same_failure(made.failure, operation.failure):
+                        assert isinstance(operand, Value)
+                        yield operand, made
+                if operation.effect or operation.opcode in ("original", "check"):
+                    pending.clear()
+                if operation.opcode in EXPRESSIONS and len(operation.results) == 1 and uses[operation.results[0]] == 1:
+                    pending[operation.results[0]] = operation
+
+    def _uses(self) -> Iterator[Value]:
+        for block in self.region.blocks:
+            for operation in block.operations:
+                yield from (operand for operand in operands(operation) if isinstance(operand, Value))
+            ends = [*condition(block.terminator), *(a for edge in edges(block) for a in edge.arguments)]
+            yield from (operand for operand in ends if isinstance(operand, Value))
+        for snapshot in self.region.snapshots():
+            yield from snapshot_reads(snapshot)
+
+    # -- statements --
+
+    def operations(self, block: Block) -> Statements:
+        """The operations of a block."""
+        found: Statements = []
+        for operation in block.operations:
+            if len(operation.results) == 1 and operation.results[0] in self.folded:
+                continue
+            self._mark(operation.position[0], found)
+            found += self._operation(operation)
+        return found
+
+    def _mark(self, line: int | None, found: Statements) -> None:
+        if line is not None and line != self.line:
+            self.line = line
+            found.append((ast.Expr(constant(f"@{line}")), None))
+
+    def _operation(self, operation: Operation) -> Statements:
+        if operation.opcode == "check":
+            return [self.check(operation)]
+        if operation.opcode == "original":
+            return self._original(operation)
+        failure = self.failure(operation.failure)
+        if operation.opcode in STATEMENTS:
+            return [(STATEMENTS[operation.opcode](self, operation), failure)]
+        return [(assign(self.target(operation.result), EXPRESSIONS[operation.opcode](self, operation)), failure)]
+
+    def failure(self, failure: Failure) -> Failure:
+        """An exception that the original has no handler for leaves the source as well."""
+        return None if isinstance(failure, Deliver) and not self.code.co_exceptiontable else failure
+
+    def _original(self, operation: Operation) -> Statements:
+        inst: Any = operation.payload
+        failure = self.failure(operation.failure)
+        if inst.op == "LOAD_METHOD":
+            return self._method(operation, inst.arg, failure)
+        if inst.op == "UNPACK_SEQUENCE":
+            targets = ast.Tuple([self.stored(value) for value in reversed(operation.results)], ast.Store())
+            return [(assign(targets, self.load(operation.operands[0])), failure)]
+        row = ORIGINALS.get(inst.op)
+        if row is None:
+            raise Untranslatable(f"{inst.op} has no form in it")
+        made = row(self, inst, operation.operands)
+        if isinstance(made, ast.stmt):
+            return [(made, failure)]
+        if len(operation.results) == 1:
+            return [(assign(self.target(operation.result), made), failure)]
+        raise Untranslatable(f"{inst.op} gives {len(operation.results)} values")
+
+    def _method(self, operation: Operation, text: str, failure: Failure) -> Statements:
+        """A method that is loaded and called later: one value in the place of two."""
+        bound = self.names[operation.results[0]]
+        self.methods[operation.results[0]] = self.methods[operation.results[1]] = bound
+        value = ast.Attribute(self.load(operation.operands[0]), text, ast.Load())
+        return [(assign(bound, value), failure)]
+
+    def moves(self, edge: Edge) -> Statements:
+        """Give a block's parameters their values."""
+        pairs = [
+            (self.names[parameter], argument)
+            for parameter, argument in zip(edge.block.parameters, edge.arguments, strict=True)
+            if not isinstance(argument, Value) or argument in self.folded or self.names[argument] != self.names[parameter]
+        ]
+        if not pairs:
+            return []
+        if len(pairs) == 1:
+            return [(assign(pairs[0][0], self.load(pairs[0][1])), None)]
+        targets: list[ast.expr] = [ast.Name(text, ast.Store()) for text, _ in pairs]
+        values = [self.load(argument) for _, argument in pairs]
+        return [(assign(ast.Tuple(targets, ast.Store()), ast.Tuple(values, ast.Load())), None)]
+
+    def ending(self, block: Block) -> Statements:
+        """Return, or leave."""
+        end = block.terminator
+        if isinstance(end, Exit):
+            return [(self.leave(end.snapshot.number), None)]
+        assert isinstance(end, Return)
+        return [(ast.Return(self.load(end.value)), None)]
+
+    def leave(self, number: int, *error: ast.expr) -> ast.stmt:
+        """Go back to the original."""
+        return ast.Return(call("leave", constant(number), call("locals"), *error))
+
+    def steps_quietly(self, step: Next) -> bool:
+        """Whether advancing the iterator never raises."""
+        for block in self.region.blocks:
+            for operation in block.operations:
+                if step.iterator in operation.results and operation.opcode == "iter":
+                    source = operation.operands[0]
+                    return (type(source.value) if isinstance(source, Const) else getattr(source, "type", None)) in STEADY
+        return False
+
+    def group(self, statements: Statements) -> list[ast.stmt]:
+        """Statements that fail alike go into one try statement."""
+        found: list[ast.stmt] = []
+        run: list[ast.stmt] = []
+        current: Failure = None
+        for statement, failure in [*statements, (None, None)]:
+            if statement is not None and is_mark(statement) and run:
+                run.append(statement)
+                continue
+            if run and not same_failure(current, failure):
+                found += self._guarded(run, current)
+                run = []
+            if statement is not None:
+                current = failure if not run else current
+                run.append(statement)
+        return found + self._guarded(run, current)
+
+    def _guarded(self, run: list[ast.stmt], failure: Failure) -> list[ast.stmt]:
+        trailing: list[ast.stmt] = []
+        while run and is_mark(run[-1]):
+            trailing.insert(0, run.pop())
+        if failure is None or not run:
+            return run + trailing
+        if isinstance(failure, Abort):
+            handler = ast.ExceptHandler(name("Exception"), None, [self.leave(failure.snapshot.number)])
+        else:
+            handler = ast.ExceptHandler(name("BaseException"), "error", [self.leave(failure.snapshot.number, name("error"))])
+        return [ast.Try(run, [handler], [], []), *trailing]
+
+    # -- checks --
+
+    def check(self, operation: Operation) -> tuple[ast.stmt, Failure]:
+        """Leave when a speculation does not hold."""
+        assert operation.failure is not None
+        return self.unless(tests(operation), self.leave(operation.failure.snapshot.number)), None
+
+    def unless(self, asked: tuple[Test, ...] | list[Test], otherwise: ast.stmt) -> ast.stmt:
+        """Ask one after another."""
+        questions = [self.question(test) for test in asked]
+        whole = questions[0] if len(questions) == 1 else ast.BoolOp(ast.And(), questions)
+        return ast.If(ast.UnaryOp(ast.Not(), whole), [otherwise], [])
+
+    def question(self, test: Test) -> ast.expr:
+        """One test."""
+        subject = () if test.subject is None else (self.load(test.subject),)
+        payload = [self.load(p) if isinstance(p, (Value, Const)) else self.constant(p) for p in test.payload]
+        simple = QUESTION_FORMS.get(test.kind)
+        if simple is not None:
+            return simple(*subject, *payload)
+        if test.kind not in QUESTIONS:
+            raise Untranslatable(f"a check of kind {test.kind}")
+        asked = call(ast.Attribute(name("ask"), test.kind, ast.Load()), *subject, *payload)
+        if test.result is None:
+            return asked
+        loaded = ast.NamedExpr(self.stored(test.result), asked)
+        return ast.Compare(loaded, [ast.IsNot()], [name("ABSENT")])
+
+    # -- the function --
+
+    def definition(self, body: Statements) -> ast.stmt:
+        """The whole function."""
+        guards: list[ast.stmt] = []
+        if self.region.entry_tests:
+            guards = [self.unless(self.region.entry_tests, ast.Return(self.call_original()))]
+        statements = [*guards, *self.prologue, *self.group(body)]
+        definition: Any = ast.FunctionDef(
+            self.title, self.signature(), statements or [ast.Pass()], [name("resuming")], None, lineno=1
+        )
+        if hasattr(ast, "TypeVar"):
+            definition.type_params = []
+        return definition  # type: ignore[no-any-return]
+
+    def signature(self) -> ast.arguments:
+        """The parameters, with their defaults."""
+        code, names = self.code, [ast.arg(text) for text in self.parameters()]
+        positional, keywords = names[: code.co_argcount], names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+        rest = names[code.co_argcount + code.co_kwonlyargcount :]
+        vararg = rest.pop(0) if code.co_flags & inspect.CO_VARARGS else None
+        kwarg = rest.pop(0) if code.co_flags & inspect.CO_VARKEYWORDS else None
+        defaults = [self.constant(value) for value in self.function.__defaults__ or ()]
+        given = self.function.__kwdefaults__ or {}
+        kw_defaults = [self.constant(given[arg.arg]) if arg.arg in given else None for arg in keywords]
+        only = code.co_posonlyargcount
+        return ast.arguments(positional[:only], positional[only:], vararg, keywords, kw_defaults, kwarg, defaults)  # type: ignore[arg-type]
+
+    def call_original(self) -> ast.expr:
+        """The original with the same arguments."""
+        signature = self.signature()
+        arguments: list[ast.expr] = [name(arg.arg) for arg in (*signature.posonlyargs, *signature.args)]
+        if signature.vararg is not None:
+            arguments.append(ast.Starred(name(signature.vararg.arg), ast.Load()))
+        keywords = [ast.keyword(arg.arg, name(arg.arg)) for arg in signature.kwonlyargs]
+        if signature.kwarg is not None:
+            keywords.append(ast.keyword(None, name(signature.kwarg.arg)))
+        return call("original", *arguments, keywords=keywords)
+
+
+FOLDED_INTO = frozenset(EXPRESSIONS) | frozenset({"set_attr", "set_item", "append", "set_add", "set_local", "set_deref"}) - {
+    "function"
+}
+
+
+def _compared(operator: ast.cmpop) -> Callable[..., ast.expr]:
+    return lambda left, right: ast.Compare(left, [operator], [right])
+
+
+QUESTION_FORMS: dict[str, Callable[..., ast.expr]] = {
+    "type": lambda value, cls: ast.Compare(call("type", value), [ast.Is()], [cls]),
+    "is": _compared(ast.Is()),
+    "is_not": _compared(ast.IsNot()),
+    "same": _compared(ast.Is()),
+    "distinct": _compared(ast.IsNot()),
+    "len": lambda items, count: ast.Compare(call("len", items), [ast.Eq()], [count]),
+}
+
+
+def is_mark(statement: ast.stmt) -> bool:
+    """Whether a statement only says which line comes next."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):
+        return False
+    return isinstance(statement.value.value, str) and statement.value.value.startswith("@")
+
+
+def same_failure(left: Failure, right: Failure) -> bool:
+    """Whether two steps that fail go on alike."""
+    if left is None or right is None:
+        return left is right
+    return type(left) is type(right) and left.snapshot is right.snapshot
+
+
+def identifier(text: str) -> str:
+    """A text as an identifier."""
+    found = re.sub(r"\W", "_", text)
+    return found if found.isidentifier() and not keyword.iskeyword(found) else f"_{found}"
+
+
+def asked() -> dict[str, Any]:
+    """The questions by name, those that are keywords aside: they are written as operators."""
+    return dict(QUESTIONS)
+
+
+def in_place(text: str, left: Any, right: Any) -> Any:
+    """An in-place operator on a value of any type."""
+    scope = {"left": left, "right": right}
+    exec(f"left {text} right", scope)
+    return scope["left"]
+
+
+def global_loader(function: FunctionType) -> Callable[[str], Any]:
+    """What LOAD_GLOBAL does in that function."""
+    bare = FunctionType((lambda: None).__code__, function.__globals__)
+
+    def load(text: str) -> Any:
+        found = function.__globals__.get(text, ABSENT)
+        found = bare.__builtins__.get(text, ABSENT) if found is ABSENT else found  # type: ignore[attr-defined]
+        if found is ABSENT:
+            raise NameError(f"name {text!r} is not defined")
+        return found
+
+    return load
+
+
+def function_maker(function: FunctionType) -> Callable[..., FunctionType]:
+    """What MAKE_FUNCTION does in that function."""
+
+    def make(code: CodeType, defaults: Any = None, kwdefaults: Any = None, annotations: Any = None, closure: Any = ()) -> FunctionType:
+        made = FunctionType(code, function.__globals__, code.co_name, defaults, closure)
+        made.__qualname__ = code.co_qualname
+        made.__kwdefaults__ = kwdefaults
+        if annotations is not None:
+            pairs = iter(annotations)
+            made.__annotations__ = annotations if isinstance(annotations, dict) else dict(zip(pairs, pairs, strict=True))
+        return made
+
+    return make
