@@ -183,7 +183,7 @@ def breaks(t: Tracer, entry: Pending, kind: str, name: Any, base: Any, subject: 
         return kind == "item" and subject is t.function.__globals__
     if other == kind:
         return not differs(t, target, owner, subject)
-    if kind == "item" and not isinstance(subject, dict):
+    if kind == "item" and not issubclass(type(subject), dict):
         return False
     return crosses(t, {other: (target, owner), kind: (base, None)})
 

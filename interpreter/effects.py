@@ -130,7 +130,8 @@ def as_runtime(t: Tracer, owner: Tracker) -> Runtime:
     owner = t.state.resolve(owner)
     if isinstance(owner, Runtime):
         return owner
-    assert isinstance(owner, Constant)
+    if not isinstance(owner, Constant):
+        raise Opaque("an object that is not built yet is asked about")
     loaded = t.load("constant", None, (owner.value,), owner.value)
     t.state.types[loaded.value] = type(owner.value)
     return loaded

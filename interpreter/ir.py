@@ -13,7 +13,15 @@ A region prints as text, and that text is what tests compare:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from types import CodeType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    ModuleType,
+    NoneType,
+    WrapperDescriptorType,
+)
 
 Position = tuple[int | None, int | None, int | None, int | None]
 """Line, end line, column, end column, as `code.co_positions()` gives them."""
@@ -60,15 +68,29 @@ Operand = Value | Const | Null
 
 def constant_text(value: object) -> str:
     """Abbreviate a constant, deterministically and without addresses."""
-    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+    if type(value) in (NoneType, bool, int, float, complex, str, bytes):
         text = repr(value)
-    elif isinstance(value, (tuple, frozenset)) and len(value) <= 8:
+    elif type(value) in (tuple, frozenset) and len(value) <= 8:
         inner = ", ".join(constant_text(item) for item in value)
-        text = f"({inner})" if isinstance(value, tuple) else f"frozenset({{{inner}}})"
+        text = f"({inner})" if type(value) is tuple else f"frozenset({{{inner}}})"
     else:
-        name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-        text = f"<{name}>" if isinstance(name, str) else f"<{type(value).__name__} object>"
+        text = f"<{_name(value)}>"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+NAMED = {kind: "__qualname__" for kind in (BuiltinFunctionType, FunctionType, MethodDescriptorType, WrapperDescriptorType)}
+NAMED[ModuleType] = "__name__"
+_name_of_type = type.__dict__["__qualname__"].__get__
+_short_name_of_type = type.__dict__["__name__"].__get__
+
+
+def _name(value: object) -> str:
+    """What a value is called, without running code of its own."""
+    kind = type(value)
+    if issubclass(kind, type):
+        return str(_name_of_type(value))
+    name = getattr(value, NAMED[kind], None) if kind in NAMED else None
+    return name if type(name) is str else f"{_short_name_of_type(kind)} object"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

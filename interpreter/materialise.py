@@ -158,11 +158,10 @@ def function(t: Tracer, number: int, record: Function) -> Runtime:
 def method(t: Tracer, number: int, record: Method) -> Runtime:
     """A bound method object; one of a builtin class comes from its descriptor."""
     function = t.state.resolve(record.function)
-    if isinstance(function, Constant) and not isinstance(function.value, FunctionType):
-        name = getattr(function.value, "__name__", None)
-        if not isinstance(name, str) or not isinstance(function.value, (MethodDescriptorType, WrapperDescriptorType)):
+    if isinstance(function, Constant) and not issubclass(type(function.value), FunctionType):
+        if type(function.value) not in (MethodDescriptorType, WrapperDescriptorType):
             raise Opaque("a bound object that is not a method")
-        return _done(t, number, t.emit("attr", (record.owner,), name, fresh=True))
+        return _done(t, number, t.emit("attr", (record.owner,), function.value.__name__, fresh=True))
     function_type: Any = MethodType
     return _done(
         t, number, t.emit("call", (Constant(function_type), record.function, record.owner), (), MethodType, fresh=True)

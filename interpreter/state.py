@@ -10,6 +10,7 @@ from typing import Any
 from minijit.interpreter.decode import Decoded, decode
 from minijit.interpreter.ir import Position, Snapshot, Value
 from minijit.interpreter.liveness import Flow, analyse
+from minijit.interpreter.signals import Opaque
 from minijit.interpreter.trackers import DEAD, UNBOUND, Constant, Record, Runtime, Tracker, Virtual
 
 
@@ -243,7 +244,7 @@ class State:
             return tracker.value
         if isinstance(tracker, Constant):
             return ("constant", id(tracker.value))
-        raise TypeError(f"no real object: {tracker}")
+        raise Opaque("an object that is not built yet is treated like any other")
 
 
 def unbound_slots(code: CodeType) -> list[Tracker]:

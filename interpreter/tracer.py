@@ -187,7 +187,7 @@ class Tracer:
         record = self.state.record(function)
         if isinstance(record, Function):
             return record.namespace
-        if isinstance(function, Constant) and isinstance(function.value, FunctionType):
+        if isinstance(function, Constant) and issubclass(type(function.value), FunctionType):
             return function.value.__globals__
         raise Opaque("a function that is not known")
 

@@ -292,7 +292,7 @@ def missing_item(t: Tracer, owner: Tracker, kind: type, key: Tracker, then: Then
 def _made(t: Tracer, owner: Tracker) -> Tracker:
     """What the default factory makes, if it is a builtin class that does nothing else."""
     example = example_of(owner)
-    if not isinstance(example, defaultdict):
+    if not issubclass(type(example), defaultdict):
         raise Opaque("a default factory that is not known")
     read = t.emit("attr", (owner,), "default_factory", None, example.default_factory)
     factory = promote.by_identity(t, read)
@@ -303,7 +303,7 @@ def _made(t: Tracer, owner: Tracker) -> Tracker:
         return t.virtual(Mapping((), ()))
     if value is set:
         return t.emit("set", (), None, set, fresh=True)
-    if isinstance(value, type) and value in PLAIN_FACTORIES:
+    if type(value) is type and value in PLAIN_FACTORIES:
         return Constant(PLAIN_FACTORIES[value])
     raise Opaque("a default factory that is not known")
 

@@ -37,7 +37,7 @@ def issubclass_(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then,
     """issubclass(class, class or tuple of them)."""
     exactly(arguments, keywords, 2)
     cls = promote.by_identity(t, arguments[0])
-    if cls is None or not isinstance(cls.value, type):
+    if cls is None or not issubclass(type(cls.value), type):
         raise Opaque("issubclass of a value that is not known")
     return complete(t, then, extras, Constant(_subclass(t, cls.value, arguments[1])))
 
@@ -53,7 +53,7 @@ def _subclass(t: Tracer, kind: type, wanted: Tracker) -> bool:
     value: Any = constant.value
     if type(value) is tuple:
         return any([_subclass(t, kind, Constant(part)) for part in value])
-    if not isinstance(value, type):
+    if not issubclass(type(value), type):
         raise Opaque("isinstance of something that is not a class")
     if value is kind:
         return True
@@ -161,14 +161,14 @@ def object_init(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then,
 def object_new(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then, extras: Extras) -> bool:
     """object.__new__(cls) of a plain class."""
     from_class = promote.by_identity(t, arguments[0]) if arguments else None
-    if from_class is None or not isinstance(from_class.value, type):
+    if from_class is None or not issubclass(type(from_class.value), type):
         raise Opaque("object.__new__ of a class that is not known")
     cls = from_class.value
     own_new = lookup.in_class(cls, "__new__")
     plain = lookup.in_class(cls, "__del__") is lookup.ABSENT and cls.__base__ is not None
     if len(arguments) > 1 or keywords or not plain or not _layout_is_plain(cls):
         raise Opaque("object.__new__ with arguments")
-    if own_new is not object.__new__ and not isinstance(own_new, staticmethod):
+    if own_new is not object.__new__ and not issubclass(type(own_new), staticmethod):
         raise Opaque("a class with a layout of its own")
     t.assume_class(cls)
     t.gain("removed", f"{cls.__name__} object")
@@ -186,7 +186,7 @@ def super_(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then, extr
         arguments = _implicit(t)
     exactly(arguments, keywords, 2)
     cls = t.state.resolve(arguments[0])
-    if not isinstance(cls, Constant) or not isinstance(cls.value, type):
+    if not isinstance(cls, Constant) or not issubclass(type(cls.value), type):
         raise Opaque("super() of a class that is not known")
     return complete(t, then, extras, t.virtual(Super(cls.value, arguments[1])))
 

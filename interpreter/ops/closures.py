@@ -87,7 +87,7 @@ def _read_cell(t: Tracer, cell: Tracker) -> Tracker:
     if example is MISSING or slot is None:
         return t.emit("deref", (cell,))
     loaded = t.load("cell_slot", cell, (), example)
-    if isinstance(example, promote.CALLABLES):
+    if issubclass(type(example), promote.CALLABLES):
         return promote.by_identity(t, loaded) or loaded
     return loaded
 

@@ -93,7 +93,7 @@ def load_super_attr(t: Tracer, inst: Instruction) -> bool:
     name, _ = inst.arg
     function, cls, owner = t.pop_many(3)
     known = isinstance(function, Constant) and function.value is super
-    if not (known and isinstance(cls, Constant) and isinstance(cls.value, type)):
+    if not (known and isinstance(cls, Constant) and issubclass(type(cls.value), type)):
         raise Opaque("super() of a class that is not known")
     chained = Then("method", NULL_BELOW) if inst.op == "LOAD_SUPER_METHOD" else PUSH
     return attribute.load(t, t.virtual(Super(cls.value, owner)), name, chained, ())

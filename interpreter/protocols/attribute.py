@@ -53,13 +53,13 @@ def load(t: Tracer, owner: Tracker, name: str, then: Then, extras: Extras, absen
     if isinstance(record, Super):
         return _load_super(t, record, name, then, extras)
     if isinstance(owner, Runtime):
-        constant = promote.by_identity(t, owner) if isinstance(owner.example, promote.CALLABLES) else None
+        constant = promote.by_identity(t, owner) if issubclass(type(owner.example), promote.CALLABLES) else None
         owner = constant or owner
     if isinstance(owner, Constant):
         value = owner.value
-        if isinstance(value, ModuleType):
+        if issubclass(type(value), ModuleType):
             return _load_module(t, value, name, then, extras, absent)
-        if isinstance(value, type):
+        if issubclass(type(value), type):
             return _load_class(t, owner, value, name, then, extras, absent)
     cls = t.need_type(owner)
     if cls is None:
@@ -243,7 +243,7 @@ def _tuple_getter(t: Tracer, owner: Tracker, cls: type, found: Any, name: str) -
     if isinstance(record, Sequence):
         return record.items[int(index)]
     example = getattr(owner, "example", MISSING)
-    value = tuple.__getitem__(example, index) if isinstance(example, tuple) else MISSING
+    value = tuple.__getitem__(example, index) if issubclass(type(example), tuple) else MISSING
     return t.emit("attr", (owner,), name, example=value)
 
 
@@ -326,7 +326,7 @@ def _load_module(
 def _load_super(t: Tracer, record: Super, name: str, then: Then, extras: Extras) -> bool:
     cls = t.need_type(record.owner)
     owner = t.state.resolve(record.owner)
-    if isinstance(owner, Constant) and isinstance(owner.value, type):
+    if isinstance(owner, Constant) and issubclass(type(owner.value), type):
         cls = owner.value
     if cls is None or not issubclass(cls, record.cls):
         raise Opaque("super() of a value of unknown type")
@@ -334,7 +334,7 @@ def _load_super(t: Tracer, record: Super, name: str, then: Then, extras: Extras)
     found = lookup.after(cls, record.cls, name)
     if found is ABSENT or name == "__class__":
         raise Opaque(f"super() has no {name}")
-    if isinstance(owner, Constant) and isinstance(owner.value, type):
+    if isinstance(owner, Constant) and issubclass(type(owner.value), type):
         if type(found) is classmethod:
             return complete(t, then, extras, t.virtual(Method(Constant(found.__func__), owner)))
         return complete(t, then, extras, _class_attribute(t, cls, found, name))
@@ -381,7 +381,8 @@ RECORDS: dict[type, Callable[..., Tracker | None]] = {
 def store(t: Tracer, owner: Tracker, name: str, value: Tracker, then: Then, extras: Extras = ()) -> bool:
     """`owner.name = value`; `then` gets None when that is done."""
     owner = t.state.resolve(owner)
-    cls = None if isinstance(owner, Constant) and isinstance(owner.value, (type, ModuleType)) else t.need_type(owner)
+    named = isinstance(owner, Constant) and issubclass(type(owner.value), (type, ModuleType))
+    cls = None if named else t.need_type(owner)
     if cls is None:
         raise Opaque(f"store to {name} of a value of unknown type")
     t.assume_class(cls)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
+from minijit.interpreter.ir import constant_text
 from minijit.interpreter.protocols import lookup, promote
 from minijit.interpreter.protocols.bind import Keywords, bind
 from minijit.interpreter.protocols.continuation import Extras, complete
@@ -87,13 +88,13 @@ def _call_constant(
         return invoke(t, Constant(value.__func__), bound, keywords, then, extras)
     if kind is functools.partial:
         return _call_partial(t, function, value, arguments, keywords, then, extras)
-    known = MODELS.get(value) if kind in HASHED_KINDS or isinstance(value, type) else None
+    known = MODELS.get(value) if kind in HASHED_KINDS or kind is type else None
     if known is not None:
         return known(t, arguments, keywords, then, extras)
-    if isinstance(value, type):
+    if issubclass(type(value), type):
         return CONSTRUCT[0](t, value, arguments, keywords, then, extras)
     if kind in HASHED_KINDS:
-        raise Opaque(f"{getattr(value, '__qualname__', value)} is not known")
+        raise Opaque(f"{constant_text(value)} is not known")
     return _call_instance(t, function, kind, arguments, keywords, then, extras)
 
 

@@ -23,7 +23,7 @@ def instantiate(
     t: Tracer, cls: type, arguments: list[Tracker], keywords: Keywords, then: Then, extras: Extras
 ) -> bool:
     """`cls(*arguments)`."""
-    if isinstance(cls, type) and issubclass(cls, BaseException):
+    if issubclass(type(cls), type) and issubclass(cls, BaseException):
         return _exception(t, cls, arguments, keywords, then, extras)
     if lookup.in_class(type(cls), "__call__") is not type.__call__:
         raise Opaque(f"the metaclass of {cls.__name__} decides what a call does")
@@ -31,7 +31,7 @@ def instantiate(
         raise Opaque(f"{cls.__name__} is not a plain Python class")
     t.assume_class(cls)
     new = lookup.in_class(cls, "__new__")
-    if isinstance(new, staticmethod) and type(new.__func__) is FunctionType:
+    if issubclass(type(new), staticmethod) and type(new.__func__) is FunctionType:
         chained = Then("made", (cls, tuple(name for name, _ in keywords), then))
         packed = (*extras, t.packed(arguments), t.packed(tracker for _, tracker in keywords))
         return call.invoke(t, Constant(new.__func__), [Constant(cls), *arguments], keywords, chained, packed)
@@ -98,7 +98,7 @@ def _exception(
     t: Tracer, cls: type, arguments: list[Tracker], keywords: Keywords, then: Then, extras: Extras
 ) -> bool:
     new = lookup.in_class(cls, "__new__")
-    if keywords or cls.__flags__ & HEAP_TYPE or not isinstance(new, BuiltinFunctionType):
+    if keywords or cls.__flags__ & HEAP_TYPE or not issubclass(type(new), BuiltinFunctionType):
         raise Opaque(f"{cls.__name__} is an exception class of the program's own")
     return complete(t, then, extras, t.virtual(Exception_(cls, tuple(arguments))))
 

@@ -84,7 +84,7 @@ def truth(t: Tracer, extras: Extras, result: Tracker, payload: Then) -> bool:
 @continuation("invert")
 def invert(t: Tracer, extras: Extras, result: Tracker, payload: Then) -> bool:
     """The opposite of a bool."""
-    if isinstance(result, Constant) and isinstance(result.value, bool):
+    if isinstance(result, Constant) and issubclass(type(result.value), bool):
         return complete(t, payload, extras, Constant(not result.value, result.static))
     if isinstance(result, Runtime) and t.known_type(result) is bool:
         return complete(t, payload, extras, t.emit("unary", (result,), "not", bool, raises=False))

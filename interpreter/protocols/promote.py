@@ -15,7 +15,7 @@ CHANGING = (int, float, complex, bytes, bytearray)
 
 def worth_promoting(value: object) -> bool:
     """Whether this kind of value tends to stay: all but numbers and byte strings."""
-    return isinstance(value, bool) or not isinstance(value, CHANGING)
+    return issubclass(type(value), bool) or not issubclass(type(value), CHANGING)
 
 
 CALLABLES = (FunctionType, BuiltinFunctionType, MethodType, ModuleType, type)
@@ -29,7 +29,7 @@ def by_identity(t: Tracer, tracker: Tracker) -> Constant | None:
     if not isinstance(tracker, Runtime) or tracker.example is MISSING:
         return None
     example = tracker.example
-    if not (example is None or isinstance(example, CALLABLES)):
+    if not (example is None or issubclass(type(example), CALLABLES)):
         return None
     if t.site("identity") in t.distrusted:
         return None

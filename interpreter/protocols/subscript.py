@@ -114,7 +114,7 @@ def _of_constant(t: Tracer, owner: Constant, key: Tracker, then: Then, extras: E
     if lookup.inherits(kind, "__getitem__", lookup.DICT_METHODS):
         t.assume_class(kind)
         return mapping_item(t, owner, kind, key, then, extras)
-    if isinstance(value, type):
+    if issubclass(type(value), type):
         raise Opaque("subscript of a class")
     return _of_class(t, owner, kind, key, then, extras)
 

@@ -45,7 +45,7 @@ def _fold_constant(t: Tracer, tracker: Constant) -> bool | None:
     value = tracker.value
     if type(value) in PLAIN_TYPES or type(value) in (tuple, frozenset, range):
         return bool(value)
-    if isinstance(value, ALWAYS_TRUE) and type(type(value)) is type and type(value) in ALWAYS_TRUE:
+    if issubclass(type(value), ALWAYS_TRUE) and type(type(value)) is type and type(value) in ALWAYS_TRUE:
         return True
     if tracker.frozen and type(value) in (list, dict, set):
         return bool(value)
