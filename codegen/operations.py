@@ -199,7 +199,9 @@ def set_local(low: Lowering, operation: Operation) -> None:
 
 
 def del_local(low: Lowering, operation: Operation) -> None:
-    """( -- )"""
+    """( -- ), whether or not there is something: paths meet where only some of them have bound the local."""
+    low.emitter.load_const(None)
+    low.emitter.store_fast(original_slot(low, operation))
     low.emitter.delete_fast(original_slot(low, operation))
 
 
