@@ -62,9 +62,11 @@ def _subclass(t: Tracer, kind: type, wanted: Tracker) -> bool:
         if lookup.in_class(meta, hook) is not lookup.in_class(type, hook):
             raise Opaque(f"{meta.__name__} has its own idea of instances")
     t.assume_class(kind)
-    if lookup.in_class(kind, "__class__") is not object.__dict__["__class__"]:
+    if value in lookup.mro(kind):
+        return True
+    if not lookup.plain_getattribute(kind) or lookup.in_class(kind, "__class__") is not object.__dict__["__class__"]:
         raise Opaque("a class that hides its instances' class")
-    return value in lookup.mro(kind)
+    return False
 
 
 @model(type)
