@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from bytecode import Bytecode
+from bytecode import Bytecode, ConcreteBytecode
 
 from minijit import _shim, render
 from minijit.errors import InternalError, Unsupported
@@ -68,7 +68,7 @@ class Explanation:
     guards: tuple[Guard, ...]
     ir: str
     ledger: tuple[Effect, ...]
-    bytecode: Bytecode
+    bytecode: Bytecode | ConcreteBytecode
     source: Source
     reasons: tuple[Reason, ...]
     stats: Statistics
@@ -164,10 +164,18 @@ def _traced(function: FunctionType, arguments: tuple[object, ...], outcome: Outc
         outcome.steps, outcome.attempts, round(outcome.profit, 1), time.perf_counter() - started,
     )  # fmt: skip
     return Explanation(
-        function.__qualname__, Bytecode.from_code(code), guards, str(region), ledger, Bytecode.from_code(made.code),
+        function.__qualname__, Bytecode.from_code(code), guards, str(region), ledger, bytecode_of(made.code),
         render_source(region, function), reasons(notes, refusal), stats, _lines(code, notes),
         never_built(notes, region), before, made.instructions, made.code, refusal,
     )  # fmt: skip
+
+
+def bytecode_of(code: CodeType) -> Bytecode | ConcreteBytecode:
+    """A code object as `bytecode` has it; by index where generated code loads a cell as it is, which has no name there."""
+    try:
+        return Bytecode.from_code(code)
+    except IndexError:
+        return ConcreteBytecode.from_code(code)
 
 
 def _no_gain(code: CodeType, outcome: Outcome) -> Unsupported | None:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from minijit.interpreter.instruction import Instruction
-from minijit.interpreter.ir import Const, Null, Operand, Operation, Value
+from minijit.interpreter.ir import Const, Null, Operand, Operation
 
 if TYPE_CHECKING:
     from minijit.source import Writer
 
-__all__ = ["EXPRESSIONS", "ORIGINALS", "STATEMENTS", "Untranslatable", "assign", "call", "name"]
+__all__ = ["EXPRESSIONS", "ORIGINALS", "SPREADING", "STATEMENTS", "Untranslatable", "assign", "call", "name"]
 
 BINARY = {
     "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "**": ast.Pow,
@@ -173,9 +173,16 @@ EXPRESSIONS: dict[str, Callable[[Writer, Operation], ast.expr]] = {
 # -- statements ----------------------------------------------------------------------------------------
 
 
-def method(text: str) -> Callable[[Writer, Operation], ast.stmt]:
-    """A statement that calls a method of the first operand."""
-    return lambda w, op: ast.Expr(call(attribute(w.load(op.operands[0]), text), *map(w.load, op.operands[1:])))
+def method(cls: type, text: str) -> Callable[[Writer, Operation], ast.stmt]:
+    """A statement that calls a container's own method, of its base class where it may be of another."""
+
+    def row(w: Writer, op: Operation) -> ast.stmt:
+        owner, arguments = w.load(op.operands[0]), map(w.load, op.operands[1:])
+        if w.known_type(op.operands[0]) is cls:
+            return ast.Expr(call(attribute(owner, text), *arguments))
+        return ast.Expr(call(attribute(name(cls.__name__), text), owner, *arguments))
+
+    return row
 
 
 def effect_call(w: Writer, op: Operation) -> ast.stmt:
@@ -196,12 +203,12 @@ STATEMENTS: dict[str, Callable[[Writer, Operation], ast.stmt]] = {
         item(w.load(op.operands[0]), w.load(op.operands[1]), ast.Store()), w.load(op.operands[2])
     ),
     "del_item": lambda w, op: delete(item(w.load(op.operands[0]), w.load(op.operands[1]), ast.Del())),
-    "append": method("append"),
-    "set_add": method("add"),
-    "list_extend": method("extend"),
-    "set_update": method("update"),
-    "dict_update": method("update"),
-    "dict_merge": method("update"),
+    "append": method(list, "append"),
+    "set_add": method(set, "add"),
+    "list_extend": method(list, "extend"),
+    "set_update": method(set, "update"),
+    "dict_update": method(dict, "update"),
+    "dict_merge": method(dict, "update"),
     "effect_call": effect_call,
     "set_deref": lambda w, op: assign(attribute(w.load(op.operands[0]), "cell_contents", ast.Store()), w.load(op.operands[1])),
     "del_deref": lambda w, op: delete(attribute(w.load(op.operands[0]), "cell_contents", ast.Del())),
@@ -243,6 +250,12 @@ def original_store_item(w: Writer, inst: Instruction, operands: Sequence[Operand
     return assign(item(w.load(container), w.load(key), ast.Store()), w.load(value))
 
 
+def original_store_slice(w: Writer, inst: Instruction, operands: Sequence[Operand]) -> ast.stmt:
+    """A slice assignment: value, container, start, stop."""
+    value, container, *bounds = operands
+    return assign(item(w.load(container), call("slice", *map(w.load, bounds)), ast.Store()), w.load(value))
+
+
 def original_starred(w: Writer, inst: Instruction, operands: Sequence[Operand]) -> ast.expr:
     """A call with `*`."""
     return starred(w, [operand for operand in operands if not isinstance(operand, Null)])
@@ -276,6 +289,8 @@ ORIGINALS: dict[str, Row] = {
     "RAISE_VARARGS": original_raise,
     "POP_TOP": lambda w, inst, operands: assign(w.target(operands[0]), constant(None)),
     "STORE_GLOBAL": lambda w, inst, operands: assign(item(name("G"), constant(inst.arg), ast.Store()), w.load(operands[0])),
+    "STORE_SLICE": original_store_slice,
+    "BUILD_MAP": lambda w, inst, operands: mapping(w, Operation("map", tuple(operands))),
     "BUILD_SET": lambda w, inst, operands: ast.Set([w.load(operand) for operand in operands]),
     "BUILD_STRING": lambda w, inst, operands: call(
         attribute(constant(""), "join"), ast.Tuple([w.load(operand) for operand in operands], ast.Load())
@@ -283,6 +298,12 @@ ORIGINALS: dict[str, Row] = {
 }
 
 
-def is_value(operand: object) -> bool:
-    """Whether an operand is a variable."""
-    return isinstance(operand, Value)
+SPREADING = {
+    "LIST_APPEND": "append",
+    "LIST_EXTEND": "extend",
+    "SET_ADD": "add",
+    "SET_UPDATE": "update",
+    "DICT_UPDATE": "update",
+}
+"""Instructions by which a display grows deep in the stack: the container is the first operand, what is added the last."""
+

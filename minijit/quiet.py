@@ -50,16 +50,13 @@ def same_constant(value: object, constant: object) -> bool:
 
 
 def quiet_key(container: Any, key: Any) -> bool:
-    """Whether looking the key up runs no code."""
-    parts = key if type(key) is tuple else (key,)
-    return all(type(part) in PLAIN for part in parts) and all(
-        type(known) in (*PLAIN, tuple) or hash_of(known) != hash(key) for known in container
-    )
+    """Whether looking the key up runs no code: it and all keys that are there are plain."""
+    return is_quiet(key) and all(map(is_quiet, list(container)))
 
 
-def hash_of(known: Any) -> int | None:
-    """The hash of a key that is already there, where asking runs no code."""
-    return hash(known) if type(known) in PLAIN else None
+def is_quiet(key: Any) -> bool:
+    """Whether a key is plain, or a tuple of plain ones."""
+    return all(type(part) in PLAIN for part in (key if type(key) is tuple else (key,)))
 
 
 def content(cell: Any) -> object:

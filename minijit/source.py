@@ -14,10 +14,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import keyword
 import linecache
 import re
+import sys
 import types
 import warnings
 from collections import Counter
@@ -30,7 +32,17 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     import astor
 
-from minijit.expressions import EXPRESSIONS, ORIGINALS, STATEMENTS, Untranslatable, assign, call, constant, name
+from minijit.expressions import (
+    EXPRESSIONS,
+    ORIGINALS,
+    SPREADING,
+    STATEMENTS,
+    Untranslatable,
+    assign,
+    call,
+    constant,
+    name,
+)
 from minijit.interpreter.ir import (
     Abort,
     Block,
@@ -59,9 +71,16 @@ __all__ = ["Source", "Writer", "render_source"]
 LITERALS = frozenset({type(None), bool, int, str, bytes})
 HELPERS = frozenset({
     "ABSENT", "CellType", "DONE", "G", "ask", "block", "bool", "error", "format", "in_place", "iter", "leave", "len",
-    "load_global", "locals", "make_function", "next", "object", "original", "repr", "resuming", "set", "slice", "str",
-    "ascii", "truth", "tuple", "type", "Exception", "BaseException",
+    "load_global", "locals", "make_function", "next", "object", "original", "repr", "resuming", "set", "list", "dict", "slice", "str",
+    "ascii", "truth", "tuple", "type", "unchanged", "Exception", "BaseException",
 })  # fmt: skip
+WORLD = frozenset({
+    "version", "function", "global_is", "global_absent", "item_is", "dict_items", "list_items", "attr_is", "attr_absent",
+    "cell_is",
+})  # fmt: skip
+"""Tests that name objects of the program rather than values of the call, and load nothing."""
+LOOKERS = (globals, locals, vars, dir, eval, exec, super, __import__, sys._getframe)
+"""What would see another frame or other globals in source."""
 STEADY = frozenset({list, tuple, str, bytes, range})
 """Iterables whose iterators never raise."""
 MARK = re.compile(r"^( *)[\"']+@(\d+)[\"']+$", re.M)
@@ -119,7 +138,7 @@ def commented(text: str, code: CodeType) -> str:
 
     def comment(match: re.Match[str]) -> str:
         line = linecache.getline(code.co_filename, int(match[2])).strip()
-        return f"{match[1]}# line {match[2]}: {line}".rstrip(": ")
+        return f"{match[1]}# line {match[2]}" + (f": {line}" if line else "")
 
     return MARK.sub(comment, text)
 
@@ -140,6 +159,7 @@ class Writer:
         self.prologue: list[ast.stmt] = []
         self.namespace: dict[str, Any] = {}
         self.constants: dict[int, str] = {}
+        self.worlds: list[list[Test]] = []
         self.taken = {self.title, *HELPERS, *self.code.co_varnames}
         self._check_parameters()
         self._name_arguments()
@@ -148,6 +168,9 @@ class Writer:
         self.resumer = Resumer(region, function, self.names, {s for s in self.changed if isinstance(s, int)}, self.namespace)
         self._fill_namespace()
         self.line: int | None = None
+        self.guards: list[ast.stmt] = []
+        if region.entry_tests:
+            self.guards = [self.unless(region.entry_tests, ast.Return(self.call_original()))]
 
     # -- names --
 
@@ -243,6 +266,7 @@ class Writer:
             ABSENT=ABSENT, CellType=CellType, DONE=object(), G=function.__globals__, ask=types.SimpleNamespace(**asked()),
             in_place=in_place, leave=Resume, load_global=global_loader(function), original=original,
             make_function=function_maker(function), resuming=self.resumer.resuming,
+            unchanged=lambda number: all(QUESTIONS[test.kind](*test.payload) for test in self.worlds[number - 1]),
         )  # fmt: skip
 
     # -- operands --
@@ -262,7 +286,11 @@ class Writer:
         """A literal, or the name that a constant object has in the source."""
         if type(value) in LITERALS or (type(value) is float and value == value and abs(value) != float("inf")):
             return constant(value)
+        if any(value is looker for looker in LOOKERS):
+            raise Untranslatable(f"{value.__name__} looks at the frame it is called from")  # type: ignore[attr-defined]
         if id(value) not in self.constants:
+            if builtin_name(value) not in (None, *self.code.co_varnames):
+                return name(str(builtin_name(value)))
             text = getattr(value, "__name__", None) if isinstance(value, (type, FunctionType, type(len))) else None
             self.constants[id(value)] = self.unique(identifier(text) if isinstance(text, str) else "constant_1")
             self.namespace[self.constants[id(value)]] = value
@@ -332,6 +360,8 @@ class Writer:
         if inst.op == "UNPACK_SEQUENCE":
             targets = ast.Tuple([self.stored(value) for value in reversed(operation.results)], ast.Store())
             return [(assign(targets, self.load(operation.operands[0])), failure)]
+        if inst.op in SPREADING:
+            return self._spread(operation, SPREADING[inst.op], failure)
         row = ORIGINALS.get(inst.op)
         if row is None:
             raise Untranslatable(f"{inst.op} has no form in it")
@@ -348,6 +378,13 @@ class Writer:
         self.methods[operation.results[0]] = self.methods[operation.results[1]] = bound
         value = ast.Attribute(self.load(operation.operands[0]), text, ast.Load())
         return [(assign(bound, value), failure)]
+
+    def _spread(self, operation: Operation, text: str, failure: Failure) -> Statements:
+        """A display grows; all that lay above it on the stack comes back under other names."""
+        container, *_, added = operation.operands
+        grow = call(ast.Attribute(self.load(container), text, ast.Load()), self.load(added))
+        kept = zip(operation.results, operation.operands, strict=False)
+        return [(ast.Expr(grow), failure), *((assign(self.names[v], self.load(operand)), None) for v, operand in kept)]
 
     def moves(self, edge: Edge) -> Statements:
         """Give a block's parameters their values."""
@@ -381,9 +418,15 @@ class Writer:
         for block in self.region.blocks:
             for operation in block.operations:
                 if step.iterator in operation.results and operation.opcode == "iter":
-                    source = operation.operands[0]
-                    return (type(source.value) if isinstance(source, Const) else getattr(source, "type", None)) in STEADY
+                    return self.known_type(operation.operands[0]) in STEADY
         return False
+
+    def known_type(self, operand: Operand) -> object:
+        """The exact type of an operand, also where only the guards know it."""
+        if isinstance(operand, Const):
+            return type(operand.value)
+        asked = (test.payload[0] for test in self.region.entry_tests if test.kind == "type" and test.subject is operand)
+        return getattr(operand, "type", None) or next(asked, None)
 
     def group(self, statements: Statements) -> list[ast.stmt]:
         """Statements that fail alike go into one try statement."""
@@ -422,8 +465,12 @@ class Writer:
         return self.unless(tests(operation), self.leave(operation.failure.snapshot.number)), None
 
     def unless(self, asked: tuple[Test, ...] | list[Test], otherwise: ast.stmt) -> ast.stmt:
-        """Ask one after another."""
-        questions = [self.question(test) for test in asked]
+        """Ask one after another, of the rest of the world all at once."""
+        world = [test for test in asked if test.kind in WORLD]
+        questions = [self.question(test) for test in asked if test.kind not in WORLD]
+        if world:
+            self.worlds.append(world)
+            questions.insert(0, call("unchanged", constant(len(self.worlds))))
         whole = questions[0] if len(questions) == 1 else ast.BoolOp(ast.And(), questions)
         return ast.If(ast.UnaryOp(ast.Not(), whole), [otherwise], [])
 
@@ -446,10 +493,7 @@ class Writer:
 
     def definition(self, body: Statements) -> ast.stmt:
         """The whole function."""
-        guards: list[ast.stmt] = []
-        if self.region.entry_tests:
-            guards = [self.unless(self.region.entry_tests, ast.Return(self.call_original()))]
-        statements = [*guards, *self.prologue, *self.group(body)]
+        statements = [*self.prologue, *self.guards, *self.group(body)]
         definition: Any = ast.FunctionDef(
             self.title, self.signature(), statements or [ast.Pass()], [name("resuming")], None, lineno=1
         )
@@ -485,6 +529,12 @@ class Writer:
 FOLDED_INTO = frozenset(EXPRESSIONS) | frozenset({"set_attr", "set_item", "append", "set_add", "set_local", "set_deref"}) - {
     "function"
 }
+
+
+def builtin_name(value: object) -> str | None:
+    """The name of a builtin."""
+    text = getattr(value, "__name__", None) if isinstance(value, (type, type(len))) else None
+    return text if isinstance(text, str) and vars(builtins).get(text) is value else None
 
 
 def _compared(operator: ast.cmpop) -> Callable[..., ast.expr]:
@@ -541,7 +591,7 @@ def global_loader(function: FunctionType) -> Callable[[str], Any]:
         found = function.__globals__.get(text, ABSENT)
         found = bare.__builtins__.get(text, ABSENT) if found is ABSENT else found  # type: ignore[attr-defined]
         if found is ABSENT:
-            raise NameError(f"name {text!r} is not defined")
+            raise NameError(f"name {text!r} is not defined", name=text)
         return found
 
     return load
