@@ -388,7 +388,8 @@ class Tracer:
     def _check(self, line: Test) -> None:
         """Ask as early in the block as may be: between commit points memory stays as it is.
 
-        Only effects, and the making of what is asked about, hold a check back.
+        Effects and the making of what is asked about hold a check back; so does what leaves from an
+        earlier commit point, as a later one relies on its success.
         """
         subjects = (line.subject,) if line.subject is not None else ()
         asked = subjects + tuple(item for item in line.payload if isinstance(item, Value))
@@ -404,7 +405,8 @@ class Tracer:
                 before.operands += tuple(value for value in asked if value not in before.results)
                 before.results += results
                 return
-            if any(value in before.results for value in asked):
+            elsewhere = before.failure is not None and not same_exit(before, abort)
+            if elsewhere or any(value in before.results for value in asked):
                 break
             place -= 1
         check = Operation("check", asked, (line,), results, abort, self.position)
