@@ -215,7 +215,6 @@ STATEMENTS: dict[str, Callable[[Writer, Operation], ast.stmt]] = {
     "set_global": lambda w, op: assign(item(name("G"), constant(op.payload), ast.Store()), w.load(op.operands[0])),
     "del_global": lambda w, op: delete(item(name("G"), constant(op.payload), ast.Del())),
     "set_local": lambda w, op: assign(w.variable(op.payload), w.load(op.operands[0])),
-    "del_local": lambda w, op: delete(ast.Name(w.variable(op.payload), ast.Del())),
     "drop": lambda w, op: assign(w.target(op.operands[0]), constant(None)),
 }
 """Rows that give none."""

@@ -13,21 +13,21 @@ exit_code = 6
 """Of the command line when the interpreter is not fit."""
 
 
-def problem():  # type: ignore[no-untyped-def]
+def problem() -> str | None:
     """What is in the way, in a sentence; None when nothing is."""
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.implementation.name != "cpython":
-        return "minijit needs CPython 3.11 to 3.13; this is %s %s" % (sys.implementation.name, version)
+        return f"minijit needs CPython 3.11 to 3.13; this is {sys.implementation.name} {version}"
     if not OLDEST <= tuple(sys.version_info[:2]) <= NEWEST:
-        return "minijit needs CPython 3.11 to 3.13; this is CPython %s" % version
+        return f"minijit needs CPython 3.11 to 3.13; this is CPython {version}"
     if not getattr(sys, "_is_gil_enabled", lambda: True)():
-        return "minijit needs the global interpreter lock, and this CPython %s runs without" % version
+        return f"minijit needs the global interpreter lock, and this CPython {version} runs without"
     if shim() is None:
-        return "minijit's C extension is not built for CPython %s; install minijit with this interpreter" % version
+        return f"minijit's C extension is not built for CPython {version}; install minijit with this interpreter"
     return None
 
 
-def shim():  # type: ignore[no-untyped-def]
+def shim() -> str | None:
     """Where the C extension for this interpreter is; None when it is not there."""
     folder = os.path.dirname(os.path.abspath(__file__))
     for suffix in importlib.machinery.EXTENSION_SUFFIXES:
@@ -38,18 +38,18 @@ def shim():  # type: ignore[no-untyped-def]
     return spec.origin if spec is not None else None
 
 
-def require():  # type: ignore[no-untyped-def]
+def require() -> None:
     """Raise ImportError where minijit can't work; the command line ends with a sentence instead."""
     found = problem()
     if found is None:
         return
     if is_command():
-        sys.stderr.write("minijit: %s\n" % found)
+        sys.stderr.write(f"minijit: {found}\n")
         raise SystemExit(exit_code)
     raise ImportError(found)
 
 
-def is_command():  # type: ignore[no-untyped-def]
+def is_command() -> bool:
     """Is it the `minijit` command, or `python -m minijit`, that imports us?"""
     started = list(getattr(sys, "orig_argv", []))
     name = os.path.basename(sys.argv[0]) if sys.argv else ""

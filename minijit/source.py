@@ -343,10 +343,16 @@ class Writer:
             return [self.check(operation)]
         if operation.opcode == "original":
             return self._original(operation)
+        if operation.opcode == "del_local":
+            return self._forget(self.variable(operation.payload))
         failure = self.failure(operation.failure)
         if operation.opcode in STATEMENTS:
             return [(STATEMENTS[operation.opcode](self, operation), failure)]
         return [(assign(self.target(operation.result), EXPRESSIONS[operation.opcode](self, operation)), failure)]
+
+    def _forget(self, variable: str) -> Statements:
+        """Leave a variable unbound, whether it is bound or not."""
+        return [(assign(variable, constant(None)), None), (ast.Delete([ast.Name(variable, ast.Del())]), None)]
 
     def failure(self, failure: Failure) -> Failure:
         """An exception that the original has no handler for leaves the source as well."""
