@@ -161,7 +161,8 @@ def method(t: Tracer, number: int, record: Method) -> Runtime:
     if isinstance(function, Constant) and not issubclass(type(function.value), FunctionType):
         if type(function.value) not in (MethodDescriptorType, WrapperDescriptorType):
             raise Opaque("a bound object that is not a method")
-        return _done(t, number, t.emit("attr", (record.owner,), function.value.__name__, fresh=True))
+        bind = Constant(function.value.__get__)  # not by name: the object's own class may have another of that name
+        return _done(t, number, t.emit("call", (bind, record.owner), (), fresh=True))
     function_type: Any = MethodType
     return _done(
         t, number, t.emit("call", (Constant(function_type), record.function, record.owner), (), MethodType, fresh=True)
