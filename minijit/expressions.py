@@ -88,6 +88,12 @@ def compared(w: Writer, operator: ast.cmpop, left: Operand, right: Operand) -> a
     return ast.Compare(w.load(left), [operator], [w.load(right)])
 
 
+def identity(w: Writer, op: Operation) -> ast.expr:
+    """The same object or not."""
+    left, right = map(w.identical, op.operands)
+    return ast.Compare(left, [ast.IsNot() if op.payload else ast.Is()], [right])
+
+
 def keyworded(w: Writer, function: ast.expr, arguments: Sequence[Operand], names: tuple[str, ...] | None) -> ast.expr:
     """A call whose last arguments are keywords."""
     count = len(arguments) - len(names or ())
@@ -144,7 +150,7 @@ EXPRESSIONS: dict[str, Callable[[Writer, Operation], ast.expr]] = {
     "unary": lambda w, op: ast.UnaryOp(UNARY[str(op.payload)](), w.load(op.operands[0])),
     "truth": lambda w, op: call("bool", w.load(op.operands[0])),
     "compare": lambda w, op: compared(w, COMPARE[str(op.payload)](), *op.operands),
-    "is": lambda w, op: compared(w, ast.IsNot() if op.payload else ast.Is(), *op.operands),
+    "is": identity,
     "contains": lambda w, op: compared(w, ast.NotIn() if op.payload else ast.In(), *op.operands),
     "attr": lambda w, op: attribute(w.load(op.operands[0]), str(op.payload)),
     "item": lambda w, op: item(*map(w.load, op.operands)),
@@ -281,6 +287,7 @@ ORIGINALS: dict[str, Row] = {
     "UNARY_OP": lambda w, inst, operands: ast.UnaryOp(UNARY[inst.arg](), w.load(operands[0])),
     "COMPARE_OP": lambda w, inst, operands: compared(w, COMPARE[inst.arg[0]](), *operands),
     "CONTAINS_OP": lambda w, inst, operands: compared(w, ast.NotIn() if inst.arg else ast.In(), *operands),
+    "IS_OP": lambda w, inst, operands: identity(w, Operation("is", tuple(operands), inst.arg)),
     "TO_BOOL": lambda w, inst, operands: call("bool", w.load(operands[0])),
     "GET_ITER": lambda w, inst, operands: call("iter", w.load(operands[0])),
     "LOAD_GLOBAL": lambda w, inst, operands: call("load_global", constant(inst.arg[0])),

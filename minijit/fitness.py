@@ -29,11 +29,6 @@ def problem() -> str | None:
 
 def shim() -> str | None:
     """Where the C extension for this interpreter is; None when it is not there."""
-    folder = os.path.dirname(os.path.abspath(__file__))
-    for suffix in importlib.machinery.EXTENSION_SUFFIXES:
-        path = os.path.join(folder, "_shim" + suffix)
-        if os.path.exists(path):
-            return path
     spec = importlib.machinery.PathFinder.find_spec("minijit._shim", sys.modules["minijit"].__path__)
     return spec.origin if spec is not None else None
 

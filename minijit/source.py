@@ -286,6 +286,16 @@ class Writer:
         """A literal, or the name that a constant object has in the source."""
         if type(value) in LITERALS or (type(value) is float and value == value and abs(value) != float("inf")):
             return constant(value)
+        return self.named(value)
+
+    def identical(self, operand: Operand) -> ast.expr:
+        """An operand whose identity is asked about: a literal could be another object."""
+        if isinstance(operand, Const) and type(operand.value) not in (type(None), bool):
+            return self.named(operand.value)
+        return self.load(operand)
+
+    def named(self, value: object) -> ast.expr:
+        """The name that a constant object has in the source."""
         if any(value is looker for looker in LOOKERS):
             raise Untranslatable(f"{value.__name__} looks at the frame it is called from")  # type: ignore[attr-defined]
         if id(value) not in self.constants:
@@ -483,7 +493,8 @@ class Writer:
     def question(self, test: Test) -> ast.expr:
         """One test."""
         subject = () if test.subject is None else (self.load(test.subject),)
-        payload = [self.load(p) if isinstance(p, (Value, Const)) else self.constant(p) for p in test.payload]
+        as_operands = [p if isinstance(p, (Value, Const)) else Const(p) for p in test.payload]
+        payload = [self.identical(p) if test.kind in IDENTITY else self.load(p) for p in as_operands]
         simple = QUESTION_FORMS.get(test.kind)
         if simple is not None:
             return simple(*subject, *payload)
@@ -547,6 +558,7 @@ def _compared(operator: ast.cmpop) -> Callable[..., ast.expr]:
     return lambda left, right: ast.Compare(left, [operator], [right])
 
 
+IDENTITY = frozenset({"is", "is_not", "same", "distinct"})
 QUESTION_FORMS: dict[str, Callable[..., ast.expr]] = {
     "type": lambda value, cls: ast.Compare(call("type", value), [ast.Is()], [cls]),
     "is": _compared(ast.Is()),
