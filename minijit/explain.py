@@ -20,7 +20,7 @@ from minijit.listing import Instruction, listing, original_instructions
 from minijit.options import Options
 from minijit.originals import original_code
 from minijit.pipeline import Request, trace, why_no_gain
-from minijit.source import Source, render_source
+from minijit.source import Source, render_source, step_describer
 from minijit.story import Effect, Line, Reason, effects, lines, never_built, reasons
 from minijit.words import MISSING, Names, guard_text, shown
 
@@ -156,7 +156,7 @@ def explain_call(function: FunctionType, arguments: tuple[object, ...], options:
 def _traced(function: FunctionType, arguments: tuple[object, ...], outcome: Outcome, started: float) -> Explanation:
     code, region, notes = original_code(function), outcome.region, list(outcome.notes.found.values())
     names = Names(region, function, arguments)
-    made = listing(region, code, names, outcome.notes.replayed)
+    made = listing(region, code, names, outcome.notes.replayed, lambda cleaned: step_describer(cleaned, function))
     refusal = _no_gain(code, outcome)
     ledger, guards, before = effects(notes), _guards(region, names), original_instructions(code)
     stats = Statistics(

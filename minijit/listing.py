@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
@@ -16,10 +16,11 @@ from minijit.interpreter.ir import Operation, Region, Terminator
 from minijit.interpreter.ir_values import tests
 from minijit.interpreter.notes import Note
 from minijit.interpreter.raw import read
-from minijit.words import Names, guard_text, shown
+from minijit.words import Names, in_brief, shown
 
 __all__ = ["Instruction", "Listing", "listing", "original_instructions"]
 
+Describe = Callable[[Operation | Terminator], str]
 CONSTANT_LOADS = frozenset({"LOAD_CONST", "RETURN_CONST", "KW_NAMES"})
 LEAVES = "the way back into the original body"
 
@@ -49,7 +50,13 @@ class Listing:
     instructions: tuple[Instruction, ...]
 
 
-def listing(region: Region, code: CodeType, names: Names, replayed: Sequence[tuple[Operation, Note]]) -> Listing:
+def listing(
+    region: Region,
+    code: CodeType,
+    names: Names,
+    replayed: Sequence[tuple[Operation, Note]],
+    describe: Callable[[Region], Describe],
+) -> Listing:
     """Generate code as `minijit.compile` would, keeping track of what each instruction is for. Cleans the region."""
     mark(region)
     emitter = emit([region], code, Runtime(_shim.Entry, _shim.Check, _shim.is_redo, _shim.Counter(None)))
@@ -57,7 +64,7 @@ def listing(region: Region, code: CodeType, names: Names, replayed: Sequence[tup
     first = read(code).prologue()
     whole = [i for i in dis.get_instructions(finished) if i.opname not in ("EXTENDED_ARG", "CACHE")]
     pairs = list(zip(whole[first : first + len(emitter.emitted)], emitter.emitted, strict=True))
-    purposes = Purposes(region, names, replayed)
+    purposes = Purposes(region, names, replayed, describe(region))
     return Listing(finished, tuple(_listed(pairs, purposes, names)))
 
 
@@ -122,8 +129,11 @@ def origin(step: Operation | Terminator) -> Any:
 class Purposes:
     """Finds out what each emitted instruction is for. Mutates: checks are met in the order of the region."""
 
-    def __init__(self, region: Region, names: Names, replayed: Sequence[tuple[Operation, Note]]) -> None:
+    def __init__(
+        self, region: Region, names: Names, replayed: Sequence[tuple[Operation, Note]], describe: Describe
+    ) -> None:
         self.names = names
+        self.describe = describe
         self.ledger = {id(operation): note for operation, note in replayed}
         self.checks = [operation for block in region.blocks for operation in block.operations if tests(operation)]
 
@@ -140,12 +150,11 @@ class Purposes:
             asked = tests(operation)
             if [test.kind for test in asked] == kinds:
                 del self.checks[: number + 1]
-                return "check: " + "; ".join(dict.fromkeys(guard_text(test, self.names) for test in asked))
+                return "check: " + in_brief(asked, self.names)
         return "check"
 
     def _step(self, step: Operation | Terminator) -> str:
         note = self.ledger.get(id(step))
         if note is not None and note.text:
             return f"ledger: {note.text} (line {note.position[0]})"
-        plain = replace(step, failure=None) if hasattr(step, "failure") else step
-        return str(plain)
+        return self.describe(step)

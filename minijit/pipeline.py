@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
 
-from minijit import _shim
+from minijit import _shim, policy
 from minijit._shim import Counter
 from minijit.codegen.lower import lower
 from minijit.codegen.runtime import Runtime
@@ -63,7 +63,7 @@ def build(request: Request) -> Product:
     if outcome.profit <= 0 and not request.options.gainless:
         raise Unsupported("MJ009", why_no_gain(outcome), filename=request.original.co_filename,
                           line=request.original.co_firstlineno)
-    forbid_effects(request, outcome)
+    policy.apply(request.options, outcome)
     kept = () if request.event == "abort" else request.regions
     regions = (*kept, outcome.region)
     code = lower(regions, request.original, runtime(request.counter))
@@ -89,14 +89,6 @@ def trace(request: Request) -> Outcome:
         pessimistic=request.pessimistic,
     )
     return interpret(request.function, request.original, request.arguments, world)
-
-
-def forbid_effects(request: Request, outcome: Outcome) -> None:
-    """`replay="error"`: a function that changes what others can see is not compiled."""
-    effects = [note for note in outcome.notes.of("effect") if note.text]
-    if request.options.replay == "error" and effects:
-        first = effects[0]
-        raise Unsupported("MJ008", str(first), filename=first.filename, line=first.position[0])
 
 
 def runtime(counter: Counter) -> Runtime:

@@ -46,17 +46,20 @@ from minijit.expressions import (
 from minijit.interpreter.ir import (
     Abort,
     Block,
+    Branch,
     Const,
     Deliver,
     Edge,
     Exit,
     Failure,
+    Jump,
     Next,
     Null,
     Operand,
     Operation,
     Region,
     Return,
+    Terminator,
     Test,
     Value,
 )
@@ -66,7 +69,7 @@ from minijit.quiet import ABSENT, QUESTIONS
 from minijit.resume import Resume, Resumer
 from minijit.structure import Statements, Structure, Unstructured, labelled
 
-__all__ = ["Source", "Writer", "render_source"]
+__all__ = ["Source", "Writer", "render_source", "step_describer"]
 
 LITERALS = frozenset({type(None), bool, int, str, bytes})
 HELPERS = frozenset({
@@ -123,6 +126,25 @@ def _rendered(region: Region, function: FunctionType) -> Source:
     namespace = writer.namespace
     exec(compile(text, f"<source of {function.__qualname__}>", "exec"), namespace)
     return Source(text, True, reason, namespace[writer.title])
+
+
+def step_describer(region: Region, function: FunctionType) -> Callable[[Operation | Terminator], str]:
+    """How to say in Python, in the names of the source, what one step does."""
+    try:
+        writer = Writer(region, function)
+    except Untranslatable:
+        return str
+    writer.folded = {}
+
+    def describe(step: Operation | Terminator) -> str:
+        try:
+            statements = writer.operation(step) if isinstance(step, Operation) else writer.terminator(step)
+        except Untranslatable:
+            return str(step)
+        text = printed(ast.Module([statement for statement, _ in statements], []))
+        return ("if " if isinstance(step, Branch) else "") + "; ".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
+
+    return describe
 
 
 def printed(tree: ast.Module) -> str:
@@ -340,7 +362,7 @@ class Writer:
             if len(operation.results) == 1 and operation.results[0] in self.folded:
                 continue
             self._mark(operation.position[0], found)
-            found += self._operation(operation)
+            found += self.operation(operation)
         return found
 
     def _mark(self, line: int | None, found: Statements) -> None:
@@ -348,7 +370,8 @@ class Writer:
             self.line = line
             found.append((ast.Expr(constant(f"@{line}")), None))
 
-    def _operation(self, operation: Operation) -> Statements:
+    def operation(self, operation: Operation) -> Statements:
+        """One operation."""
         if operation.opcode == "check":
             return [self.check(operation)]
         if operation.opcode == "original":
@@ -416,6 +439,19 @@ class Writer:
         targets: list[ast.expr] = [ast.Name(text, ast.Store()) for text, _ in pairs]
         values = [self.load(argument) for _, argument in pairs]
         return [(assign(ast.Tuple(targets, ast.Store()), ast.Tuple(values, ast.Load())), None)]
+
+    def terminator(self, end: Terminator) -> Statements:
+        """What a terminator does before control goes elsewhere."""
+        if isinstance(end, Jump):
+            return self.moves(end.target)
+        if isinstance(end, Next):
+            step = call("next", self.load(end.iterator), name("DONE"))
+            return [(assign(self.names[end.result], step), None)]
+        if isinstance(end, Branch):
+            test = self.load(end.condition)
+            test = ast.Compare(test, [ast.Is()], [constant(None)]) if end.kind == "none" else test
+            return [(ast.Expr(test), None)]
+        return [(ast.Return(self.load(end.value)), None)] if isinstance(end, Return) else []
 
     def ending(self, block: Block) -> Statements:
         """Return, or leave."""

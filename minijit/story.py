@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -44,7 +45,14 @@ class Effect:
     text: str
 
     def __str__(self) -> str:
-        return ":".join(str(part) for part in (self.filename, self.line, self.column) if part is not None) + f": {self.text}"
+        place = (near(self.filename), self.line, self.column)
+        return ":".join(str(part) for part in place if part is not None) + f": {self.text}"
+
+
+def near(filename: str) -> str:
+    """A path as one would type it: relative to the current folder where it is in there."""
+    folder = os.getcwd() + os.sep
+    return filename.removeprefix(folder)
 
 
 @dataclass(frozen=True, slots=True)

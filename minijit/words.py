@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from minijit import _shim
 from minijit.interpreter.ir import Const, Region, Test, Value
 
-__all__ = ["Names", "class_name", "guard_text", "shown"]
+__all__ = ["Names", "class_name", "guard_text", "in_brief", "shown"]
 
 PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, type(...)})
 MOST_ITEMS = 4
@@ -275,3 +275,16 @@ SPECIAL: dict[str, Callable[[tuple[Any, ...], Names], str]] = {
     "function": lambda payload, names: f"function {payload[0].__qualname__} is unchanged",
     "constant": lambda payload, names: f"{shown(payload[0])} is at hand",
 }
+
+
+UNCHANGED = frozenset({"version", "function", "global_is"})
+
+
+def in_brief(asked: Iterable[Test], names: Names) -> str:
+    """Tests in one line: questions about values one by one, what must not have changed together."""
+    asked = list(asked)
+    texts = [guard_text(test, names) for test in asked if test.kind not in UNCHANGED]
+    unchanged = [guard_text(test, names).split(" is ")[0].split()[-1] for test in asked if test.kind in UNCHANGED]
+    if unchanged:
+        texts.append("unchanged: " + ", ".join(dict.fromkeys(unchanged)))
+    return "; ".join(dict.fromkeys(texts))

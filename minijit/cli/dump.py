@@ -13,11 +13,13 @@ __all__ = ["add_arguments", "command"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_target(parser)
+    parser.add_argument("--all", action="store_true", help="also the ways back into the original")
 
 
 def command(args: argparse.Namespace) -> int:
     """Print guards, then the generated part; of a function that is left as it is, its own bytecode."""
     explanation = target_of(args).explain()
+    part = "all" if args.all else "generated"
     if not explanation.after:
         print(f"# {explanation.name} is left as it is: {explanation.refused}")
         print(explanation.section("original"))
@@ -25,6 +27,5 @@ def command(args: argparse.Namespace) -> int:
     print(f"# {explanation.name}: guards")
     for guard in explanation.guards:
         print(f"#   {guard}")
-    print(explanation.section("generated"))
-    print(f"# then the original body, {explanation.stats.original_instructions} instructions")
+    print(explanation.section(part))
     return OK
