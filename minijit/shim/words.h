@@ -16,12 +16,14 @@ typedef struct {
     Word *words;
     Half *halves;
     Py_ssize_t word_count, half_count;
+    Py_ssize_t fixed_count; /* words that were there from the start; after them, those about stand-ins */
+    PyObject **codes;       /* for each test, a weak reference to the code that stands for the expected one */
     int asked; /* the tests have held once, and the words are what they were then */
     Test *tests; /* what the words stand for; the rest of a guard's tests are asked each time */
     Py_ssize_t count;
 } World;
 
-#define WORDS_PER_TEST 3
+#define WORDS_PER_TEST 4
 
 /* A split table's values can be stored to without its version moving. */
 static inline int
@@ -100,7 +102,8 @@ world_split(World *world, Test *tests, Py_ssize_t *count)
     world->tests = PyMem_New(Test, size);
     world->words = PyMem_New(Word, size * WORDS_PER_TEST);
     world->halves = PyMem_New(Half, size);
-    if (world->tests == NULL || world->words == NULL || world->halves == NULL) {
+    world->codes = PyMem_Calloc((size_t)size, sizeof(PyObject *));
+    if (world->tests == NULL || world->words == NULL || world->halves == NULL || world->codes == NULL) {
         PyErr_NoMemory();
         return -1;
     }
@@ -113,16 +116,39 @@ world_split(World *world, Test *tests, Py_ssize_t *count)
         }
     }
     *count = kept;
+    world->fixed_count = world->word_count;
     return 0;
 }
 
 static void
 world_free(World *world)
 {
+    for (Py_ssize_t i = 0; i < world->count; i++) {
+        Py_XDECREF(world->codes[i]);
+    }
+    PyMem_Free(world->codes);
     PyMem_Free(world->tests);
     PyMem_Free(world->words);
     PyMem_Free(world->halves);
     memset(world, 0, sizeof(*world));
+}
+
+/* Code that stands for the expected one is kept alive by nobody here: when it dies, other code may come to its
+   address. A weak reference's own word tells. */
+static int
+add_stand_in(World *world, Py_ssize_t i)
+{
+    PyFunctionObject *function = (PyFunctionObject *)world->tests[i].objects[0];
+    if (function->func_code == world->tests[i].objects[1]) {
+        return 0;
+    }
+    PyObject *code = PyWeakref_NewRef(function->func_code, NULL);
+    if (code == NULL) {
+        return -1;
+    }
+    Py_XSETREF(world->codes[i], code);
+    world->words[world->word_count++] = (Word){(const uint64_t *)&((PyWeakReference *)code)->wr_object, 0};
+    return 0;
 }
 
 /* A word may have moved for a reason that no test minds: then what it holds now is expected from here on. */
@@ -130,10 +156,15 @@ static int
 world_asked_again(World *world)
 {
     world->asked = 0;
+    world->word_count = world->fixed_count;
     for (Py_ssize_t i = 0; i < world->count; i++) {
         Test *test = &world->tests[i];
         if (!ask_constant(test, NULL)) {
             return 0;
+        }
+        if (test->op == TEST_FUNCTION && add_stand_in(world, i) < 0) {
+            PyErr_Clear();
+            return 1;
         }
         if (test->op != TEST_VERSION && test->op != TEST_FUNCTION && test->op != TEST_CELL_IS
             && !is_combined(test->objects[0])) {

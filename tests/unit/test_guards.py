@@ -3,9 +3,11 @@
 A guard reads the locals of the function that asks for its truth: here `probe`, whose locals have known indices.
 """
 
+import functools
 import gc
 import sys
 import types
+import weakref
 
 import pytest
 
@@ -337,6 +339,44 @@ def test_a_changed_function_is_seen():
            lambda: setattr(function, "__defaults__", defaults))
     follow(("function", function, code, defaults, None), lambda: setattr(function, "__kwdefaults__", {}),
            lambda: setattr(function, "__kwdefaults__", None))
+
+
+def original(a):
+    return a
+
+
+def code_at(address):
+    """A code object that came to an address where another one died; None if the allocator did not want to."""
+    made = []
+    for _ in range(200):
+        made.append(original.__code__.replace(co_name="other"))
+        if id(made[-1]) == address:
+            return made[-1]
+    return None
+
+
+def test_code_at_the_address_of_a_dead_stand_in_is_not_it():
+    def function(a):
+        return a
+
+    expected, table, tried = function.__code__, {}, 0
+    for _ in range(20):
+        made = expected.replace(co_name="made")
+        address = id(made)
+        gone = weakref.ref(made, functools.partial(_shim.forget_stand_in, table, address))
+        _shim.stand_in(made, expected)
+        function.__code__ = made
+        guard = Check([("function", function, expected, None, None)], Counter(None))
+        assert [probe(None, None, guard, None)[0] for _ in range(2)] == [True, True]
+        function.__code__ = original.__code__
+        del made
+        assert gone() is None
+        other = code_at(address)
+        if other is not None:
+            tried += 1
+            function.__code__ = other
+            assert probe(None, None, guard, None)[0] is False
+    assert tried
 
 
 def test_a_changed_class_is_seen():
