@@ -202,7 +202,8 @@ def _guards(region: Region, names: Names) -> tuple[Guard, ...]:
     found = []
     for test in region.entry_tests:
         seen = names.seen.get(test.subject, MISSING) if test.subject is not None else MISSING
-        text = "" if seen is MISSING else f"{names.name(test.subject)} = {shown(seen)}"
+        value = "" if seen is MISSING else shown(seen)
+        text = f"{names.name(test.subject)} = {value}" if value and not value.startswith("<") else ""
         found.append(Guard(guard_text(test, names), test.kind, text))
     return tuple(found)
 

@@ -6,7 +6,7 @@ import builtins
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from types import CodeType, FunctionType, MemberDescriptorType, ModuleType
+from types import CellType, CodeType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
 from minijit import _shim
@@ -104,6 +104,9 @@ class Names:
             return
         load = LOADS.get(test.kind)
         owner = test.subject
+        if test.kind == "cell" and isinstance(test.payload[0], CellType):
+            self.names[test.result] = "a closure variable"
+            self.seen[test.result] = content(test.payload[0])
         if load is None or owner is None:
             return
         found = load(self.name(owner), self.seen.get(owner, MISSING), test.payload)
@@ -187,8 +190,13 @@ def _item(name: str, owner: Any, payload: tuple[Any, ...]) -> Found:
     return Found(f"{name}[{shown(payload[0])}]", attempt(lambda: owner[payload[0]]) if quiet else MISSING)
 
 
+def content(cell: CellType) -> object:
+    """What a cell holds, if anything."""
+    return attempt(lambda: cell.cell_contents)
+
+
 def _content(name: str, owner: Any, payload: tuple[Any, ...]) -> Found:
-    return Found(name, MISSING if owner is MISSING else attempt(lambda: owner.cell_contents))
+    return Found(name, MISSING if owner is MISSING else content(owner))
 
 
 LOADS: dict[str, Callable[[str, Any, tuple[Any, ...]], Found]] = {
@@ -213,8 +221,6 @@ GUARDS: dict[str, str] = {
     "inert_slot": "the member of {0} that is overwritten is a plain value",
     "inert_attr": "{0}.{1} is a plain value, or absent",
     "cell_slot": "{0} is bound",
-    "cell": "{0} is bound",
-    "cell_is": "{0} holds {1}",
     "unicode_keys": "all(type(key) is str for key in {0})",
     "item": "{1} in {0}",
     "no_item": "{1} not in {0}",
@@ -273,6 +279,8 @@ SPECIAL: dict[str, Callable[[tuple[Any, ...], Names], str]] = {
     "global_absent": _global_absent,
     "version": lambda payload, names: f"class {class_name(payload[0])} is unchanged",
     "function": lambda payload, names: f"function {payload[0].__qualname__} is unchanged",
+    "cell": lambda payload, names: "a closure variable is bound",
+    "cell_is": lambda payload, names: f"a closure variable is {shown(payload[1])}",
     "constant": lambda payload, names: f"{shown(payload[0])} is at hand",
 }
 
