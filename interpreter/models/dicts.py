@@ -85,7 +85,7 @@ def _get(t: Tracer, source: Tracker, key: Tracker, default: Tracker) -> Tracker:
     if exact and isinstance(source, Runtime) and t.need_type(key) is str and subscript.is_text_dict(t, source):
         subscript.need_unicode_keys(t, source)
     else:
-        ask(t, "quiet_key", source, key_operand(t, key))
+        subscript.need_quiet_key(t, source, key)
     if exact:
         return t.emit("call_method", (source, key, default), ("get", ()), example=found, raises=False)
     return t.emit("call", (Constant(dict.get), source, key, default), (), example=found, raises=False)

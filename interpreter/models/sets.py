@@ -32,7 +32,7 @@ def real_set(t: Tracer, tracker: Tracker, method: str) -> Tracker:
 
 def add(t: Tracer, target: Tracker, item: Tracker) -> None:
     """Add an element that is compared without running code."""
-    ask(t, "quiet_key", target, key_operand(t, item))
+    subscript.need_quiet_key(t, target, item)
     change(t, "set_add", (target, item), None, described(t, set.add, target))
 
 
@@ -49,7 +49,7 @@ def set_discard(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then,
     """set.discard(element)."""
     exactly(arguments, keywords, 2)
     target = real_set(t, arguments[0], "discard")
-    ask(t, "quiet_key", target, key_operand(t, arguments[1]))
+    subscript.need_quiet_key(t, target, arguments[1])
     replay(t, set.discard, (target, arguments[1]))
     return complete(t, then, extras, Constant(None))
 

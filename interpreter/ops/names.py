@@ -59,7 +59,7 @@ def store_fast(t: Tracer, inst: Instruction) -> None:
 
 def keep_alive(t: Tracer, slot: int, tracker: Tracker) -> None:
     """A value that may die visibly must live in the real slot for as long as it would in CPython."""
-    old = t.state.physical.get(slot, UNBOUND)
+    old = _standing(t, slot)
     keep = isinstance(tracker, Runtime) and not is_inert(t, tracker)
     replaced = old in (DEAD, MAYBE) or not (old is UNBOUND or same(old, tracker) or is_inert(t, old))
     if not keep and not replaced:
@@ -79,6 +79,14 @@ def keep_alive(t: Tracer, slot: int, tracker: Tracker) -> None:
         t.state.stale = True
     else:
         t.settle_deaths()
+
+
+def _standing(t: Tracer, slot: int) -> Tracker:
+    """What the real slot holds once the ledger is replayed."""
+    for entry in reversed(t.state.ledger):
+        if entry.opcode in ("set_local", "del_local") and entry.payload == slot:
+            return t.state.resolve(entry.operands[0]) if entry.operands else UNBOUND
+    return t.state.physical.get(slot, UNBOUND)
 
 
 @ops("DELETE_FAST")

@@ -35,7 +35,7 @@ def test(t: Tracer, item: Tracker, container: Tracker, then: Then) -> bool:
         if text and subscript.is_text_dict(t, container):  # type: ignore[arg-type]
             subscript.need_unicode_keys(t, container)  # type: ignore[arg-type]
         else:
-            ask(t, "quiet_key", container, key_operand(t, item))
+            subscript.need_quiet_key(t, container, item)
         return complete(t, then, (), t.emit("contains", (item, container), False, bool, raises=False))
     if lookup.in_class(kind, "__contains__") is lookup.ABSENT or kind.__flags__ & 1 << 8:
         raise Opaque(f"membership in a {kind.__name__}")

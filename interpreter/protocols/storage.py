@@ -89,7 +89,7 @@ def require_inert_item(t: Tracer, owner: Tracker, key: Tracker, name: Any) -> No
         if t.known_type(owner) is dict and isinstance(owner, Runtime) and subscript.is_text_dict(t, owner):
             subscript.need_unicode_keys(t, owner)
         else:
-            ask(t, "quiet_key", owner, key_operand(t, key))
+            subscript.need_quiet_key(t, owner, key)
         return
     operand = key_operand(t, key)
     if subscript.held(t, example_of(owner), example_of(key)) not in (*PLAIN_TYPES, None):

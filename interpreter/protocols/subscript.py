@@ -236,6 +236,15 @@ def held_value(t: Tracer, owner: Any, key: Any) -> Any:
         return MISSING
 
 
+def need_quiet_key(t: Tracer, owner: Tracker, key: Tracker) -> None:
+    """Looking the key up runs no code."""
+    met, asked = example_of(owner), example_of(t.state.resolve(key))
+    operand = key_operand(t, key)
+    if met is not MISSING and asked is not MISSING and held_value(t, met, asked) is MISSING:
+        raise Opaque("looking the key up may run code")
+    ask(t, "quiet_key", owner, operand)
+
+
 def held(t: Tracer, owner: Any, key: Any) -> type | None:
     """Exact type of that value; None if there is none or it is not known."""
     value = held_value(t, owner, key)

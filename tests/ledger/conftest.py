@@ -1,0 +1,6 @@
+"""Modules beside the tests can be imported by them."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
