@@ -19,6 +19,12 @@ def passes(rules, item):
     return True
 
 
+def failing(rules, items):
+    for item in items:
+        if not passes(rules, item):
+            yield item
+
+
 ITEMS = [
     {"name": "tea", "price": 3, "stock": 10},
     {"name": "car", "price": 9000, "stock": 1},

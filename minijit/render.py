@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from itertools import zip_longest
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["SECTIONS", "html", "json_text", "screen", "section", "text"]
 
 PLAIN_WIDTH = 100
+SHORT = 24
+"""Of this many lines a function is shown whole."""
 STYLES = {"inlined": "green", "removed": "green", "folded": "green", "kept": "yellow", "left": "red", "effect": "cyan"}
 VERBS = {"inlined": "inlined", "removed": "never built", "folded": "folded", "kept": "kept", "left": "leaves here",
          "effect": "effect"}
@@ -70,9 +73,27 @@ def _lines(lines: Iterable[Line]) -> Table:
     table.add_column("number", justify="right", no_wrap=True)
     table.add_column("source", no_wrap=True, overflow="ellipsis", ratio=1)
     table.add_column("what happened", ratio=1)
-    for line in lines:
-        table.add_row(str(line.number), Text(line.source), Text("\n").join(_happened(line)))
+    for line in shortened(list(lines)):
+        number = str(line.number) if line.number else ""
+        table.add_row(number, Text(line.source), Text("\n").join(_happened(line)))
     return table
+
+
+def shortened(lines: list[Line]) -> Iterable[Line]:
+    """All lines of a short function; of a long one not those in the middle of a stretch where nothing happened."""
+    busy = [number for number, line in enumerate(lines) if line.happened]
+    near = {number + step for number in (0, *busy) for step in (-1, 0, 1)}
+    hidden = 0
+    for number, line in enumerate(lines):
+        if len(lines) <= SHORT or number in near:
+            if hidden:
+                yield Line(0, f"    ... {hidden} lines", ())
+            hidden = 0
+            yield line
+        else:
+            hidden += 1
+    if hidden:
+        yield Line(0, f"    ... {hidden} lines", ())
 
 
 def _happened(line: Line) -> Iterable[Text]:
@@ -162,6 +183,8 @@ def _source(explanation: Explanation) -> str:
     return note + source.text
 
 
+VERSION_TAG = re.compile(r"(?<=>) \d{3,}(?=,|$| )", re.M)
+"""Of a class in a check; it is another one in each run."""
 SECTIONS: dict[str, Callable[[Explanation], str]] = {
     "original": lambda explanation: dump(explanation.before),
     "bytecode": side_by_side,
@@ -169,7 +192,7 @@ SECTIONS: dict[str, Callable[[Explanation], str]] = {
     "all": lambda explanation: dump(explanation.after),
     "guards": lambda explanation: _listed(explanation.guards),
     "ledger": lambda explanation: _listed(explanation.ledger),
-    "ir": lambda explanation: explanation.ir or "none",
+    "ir": lambda explanation: VERSION_TAG.sub("", explanation.ir) or "none",
     "source": _source,
     "reasons": lambda explanation: _listed(explanation.reasons),
     "stats": _statistics,
