@@ -89,7 +89,7 @@ def touches(t: Tracer, entry: Pending, kind: str, name: Any, base: Any) -> bool:
     return crosses(t, {other: (target, owner), kind: (base, None)})
 
 
-VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def may_be_walked(t: Tracer, walked: type | None) -> bool:
@@ -166,10 +166,7 @@ def assumption_pending(t: Tracer, kind: str, payload: tuple[Any, ...]) -> bool:
     subject = payload[0]
     name = ANY if place is None else payload[place]
     base = ("constant", id(subject))
-    for entry in t.state.ledger:
-        if entry.opcode in WRITES and breaks(t, entry, read, name, base, subject):
-            return True
-    return False
+    return any(entry.opcode in WRITES and breaks(t, entry, read, name, base, subject) for entry in t.state.ledger)
 
 
 def breaks(t: Tracer, entry: Pending, kind: str, name: Any, base: Any, subject: Any) -> bool:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 VALUES = {"set_item": 2, "set_attr": 1, "set_global": 0, "set_deref": 1}
 """Ledger entries that put one value in the place of another: which operand is the value."""
 
-INDIRECT = frozenset({*VIEWS, *(type(iter(shown)) for shown in ([], {}, set(), {}.keys(), {}.values(), {}.items()))})
+SHOWN: tuple[Any, ...] = ([], {}, set(), {}.keys(), {}.values(), {}.items())
+INDIRECT = frozenset({*VIEWS, *(type(iter(shown)) for shown in SHOWN)})
 """Types of objects that show the contents of another."""
 
 INSIDE = frozenset({*PLAIN_TYPES, tuple})

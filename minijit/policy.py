@@ -41,5 +41,6 @@ def visible(outcome: Outcome) -> list[Note]:
 def line(note: Note) -> str:
     """File, line and column (counted from one), operation and target."""
     row, column = note.position[0], note.position[2]
-    place = ":".join(str(part) for part in (note.filename, row, None if column is None else column + 1) if part is not None)
+    parts = (note.filename, row, None if column is None else column + 1)
+    place = ":".join(str(part) for part in parts if part is not None)
     return f"{place}: {note.text}" + (" (runs as it is and may change anything)" if note.kind == "kept" else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from minijit.interpreter.effects import example_of, need_index, own, overwritable, replay, settled
+from minijit.interpreter.effects import example_of, need_index, overwritable, own, replay, settled
 from minijit.interpreter.models.types import Arguments, exactly
 from minijit.interpreter.protocols import call
 from minijit.interpreter.protocols.bind import Keywords

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from typing import Any
 
-from minijit.interpreter.conflicts import ANY
-from minijit.interpreter.effects import as_runtime, ask, change, described, example_of, key_operand, own, replay, settled
+from minijit.interpreter.effects import (
+    as_runtime,
+    ask,
+    change,
+    described,
+    example_of,
+    key_operand,
+    own,
+    replay,
+    settled,
+)
 from minijit.interpreter.models.lists import empty
 from minijit.interpreter.models.types import Arguments, exactly
 from minijit.interpreter.ops.containers import known_mapping
@@ -309,5 +318,3 @@ def _made(t: Tracer, owner: Tracker) -> Tracker:
 
 
 subscript.MISSING_ITEM.append(missing_item)
-
-__all__ = ["ANY"]

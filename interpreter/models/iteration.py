@@ -6,13 +6,13 @@ from array import array
 from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
+from minijit.interpreter.effects import settled
 from minijit.interpreter.models.types import Arguments, exactly
 from minijit.interpreter.ops.containers import items_of
 from minijit.interpreter.protocols import call, iterate
 from minijit.interpreter.protocols.bind import Keywords
 from minijit.interpreter.protocols.call import model
 from minijit.interpreter.protocols.continuation import Extras, complete, continuation
-from minijit.interpreter.effects import settled
 from minijit.interpreter.signals import Opaque
 from minijit.interpreter.state import Then
 from minijit.interpreter.tracer import Tracer
@@ -133,7 +133,8 @@ def zip_over(t: Tracer, extras: Extras, result: Tracker, payload: Then) -> bool:
     """One more source is an iterator now."""
     got, left, *rest = extras
     done, more = t.state.record(got), t.state.record(left)
-    assert isinstance(done, Sequence) and isinstance(more, Sequence)
+    assert isinstance(done, Sequence)
+    assert isinstance(more, Sequence)
     if isinstance(result, Runtime) and any(isinstance(t.state.resolve(x), Runtime) for x in done.items):
         raise Opaque("zip over more than one real iterable")
     return _zip_more(t, (*done.items, result), list(more.items), payload, tuple(rest))

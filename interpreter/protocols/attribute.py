@@ -7,8 +7,15 @@ caller has a default; without one, compiled code is left so that the original ra
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, MethodType, ModuleType
-from types import WrapperDescriptorType
+from types import (
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING, Any
 
 from minijit.interpreter import effects, naming
@@ -139,7 +146,7 @@ def _own_of_constant(t: Tracer, owner: Constant, name: str) -> Tracker:
         if not owner.frozen:
             t.assume("attr_absent", (owner.value, name))
         return GONE
-    if owner.frozen or promote.worth_promoting(value):
+    if owner.frozen or promote.steady(t, value):
         if not owner.frozen:
             t.assume("attr_is", (owner.value, name, value))
         return Constant(value, owner.static, owner.frozen or t.is_frozen(value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING, Any
 
-from minijit.interpreter.effects import ask, key_operand, settled
+from minijit.interpreter.effects import settled
 from minijit.interpreter.protocols import call, lookup, subscript
 from minijit.interpreter.protocols.continuation import complete, continuation
 from minijit.interpreter.protocols.truth import of as truth_of

@@ -121,7 +121,7 @@ def _of_constant(t: Tracer, owner: Constant, key: Tracker, then: Then, extras: E
 
 def is_text(t: Tracer, namespace: Any, key: Tracker) -> bool:
     """A str, asked of a dict whose keys are all str."""
-    return type(key.value) is str and t.shim.has_unicode_keys(namespace)  # type: ignore[attr-defined,no-any-return]
+    return type(key.value) is str and t.shim.has_unicode_keys(namespace)  # type: ignore[attr-defined]
 
 
 def _need_key(t: Tracer, owner: Constant, key: Tracker) -> None:
@@ -177,7 +177,8 @@ def _indexed(t: Tracer, owner: Tracker, kind: type, key: Tracker) -> Tracker:
         example = example_item(owner, key)
         constant = isinstance(key, Constant) and isinstance(owner, Runtime) and kind in (list, tuple)
         if constant and example is not MISSING:
-            assert isinstance(owner, Runtime) and isinstance(key, Constant)
+            assert isinstance(owner, Runtime)
+            assert isinstance(key, Constant)
             return t.load("list_item", owner, (int(key.value),), example)  # type: ignore[call-overload]
         return t.emit("item", (owner, key), None, type_, example)
     if constant_slice(t, key) is not None or t.known_type(key) is slice:
@@ -253,7 +254,7 @@ def held(t: Tracer, owner: Any, key: Any) -> type | None:
 
 def is_text_dict(t: Tracer, owner: Runtime) -> bool:
     """A dict whose keys are all str, as far as the traced call tells."""
-    return owner.value in t.state.fresh or owner.example is MISSING or t.shim.has_unicode_keys(owner.example)
+    return owner.value in t.state.fresh or owner.example is MISSING or bool(t.shim.has_unicode_keys(owner.example))
 
 
 def text_item(t: Tracer, owner: Runtime, key: Tracker) -> Tracker:

@@ -740,7 +740,7 @@ def new_cells_and_closures():
 def deleted_cells():
     def f(x):
         def get():
-            return x
+            return x  # noqa: F821
 
         del x
         try:
@@ -802,7 +802,7 @@ def iterators_from_outside():
 def builtin_iterators():
     def f(a, b):
         total = 0
-        for i, (x, y) in enumerate(zip(a, b)):
+        for i, (x, y) in enumerate(zip(a, b)):  # noqa: B905 - strict zip is not modelled
             total += i * x * y
         return total
 

@@ -1,10 +1,12 @@
 """A state's clone is a mark; dropping it rolls back. Replaying operations equals doing them."""
 
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 
 import pytest
+from both_ways import difference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from minijit import _shim
 from minijit.interpreter.interpret import World, entry_state
 from minijit.interpreter.protocols.call import MODELS
@@ -12,8 +14,6 @@ from minijit.interpreter.signals import Signal
 from minijit.interpreter.state import Then
 from minijit.interpreter.tracer import Plan, Tracer
 from minijit.interpreter.trackers import Constant, Mapping, Sequence
-
-from both_ways import difference
 
 
 def containers(items, d, s, q):
@@ -26,7 +26,7 @@ METHODS = {
     "set": (set.add, set.discard, set.clear),
     "deque": (deque.append, deque.appendleft, deque.pop, deque.popleft, deque.rotate),
 }
-COUNTS = {"insert": 2, "setdefault": 2, "append": 1, "appendleft": 1, "extend": 1, "get": 1, "add": 1, "discard": 1, "pop": 1}
+COUNTS = {"insert": 2, "setdefault": 2, **dict.fromkeys(("append", "appendleft", "extend", "get", "add", "discard", "pop"), 1)}
 steps = st.lists(
     st.tuples(st.sampled_from(sorted(METHODS)), st.integers(0, 9), st.integers(0, 3), st.integers(-1, 2)), max_size=25
 )
@@ -137,8 +137,6 @@ def program(lines, aliased):
         exec(HEADER + "".join(f"    {line}\n" for line in lines) + "    return l, m", namespace)
 
         def make():
-            from collections import defaultdict
-
             box = namespace["o"]
             box.__dict__.clear()
             box.x = 1

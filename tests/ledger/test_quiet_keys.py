@@ -4,6 +4,7 @@ import random
 import types
 
 import pytest
+
 from minijit import _shim
 
 
@@ -44,7 +45,10 @@ def some_keys(source):
     made = []
     for _ in range(source.randrange(40)):
         kind = source.random()
-        made.append(source.randrange(-50, 50) if kind < 0.7 else (source.randrange(5), "a") if kind < 0.85 else str(source.randrange(9)))
+        if kind < 0.7:
+            made.append(source.randrange(-50, 50))
+        else:
+            made.append((source.randrange(5), "a") if kind < 0.85 else str(source.randrange(9)))
     return made
 
 
