@@ -161,8 +161,9 @@ def method(t: Tracer, number: int, record: Method) -> Runtime:
     if isinstance(function, Constant) and not issubclass(type(function.value), FunctionType):
         if type(function.value) not in (MethodDescriptorType, WrapperDescriptorType):
             raise Opaque("a bound object that is not a method")
-        bind = Constant(function.value.__get__)  # not by name: the object's own class may have another of that name
-        return _done(t, number, t.emit("call", (bind, record.owner), (), fresh=True))
+        # Not by name: the object's own class may have another of that name. A class must be given to __get__.
+        bind, kind = Constant(function.value.__get__), Constant(function.value.__objclass__)
+        return _done(t, number, t.emit("call", (bind, record.owner, kind), (), fresh=True))
     function_type: Any = MethodType
     return _done(
         t, number, t.emit("call", (Constant(function_type), record.function, record.owner), (), MethodType, fresh=True)

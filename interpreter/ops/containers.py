@@ -79,6 +79,7 @@ def list_to_tuple(t: Tracer, inst: Instruction) -> None:
     if isinstance(record, Sequence):
         t.push(t.tuple_of(record.items))
     else:
+        effects.settled(t, source)
         t.push(t.emit("list_to_tuple", (source,), None, tuple))
 
 

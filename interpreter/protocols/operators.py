@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from minijit.interpreter import effects
 from minijit.interpreter.protocols import call, lookup
 from minijit.interpreter.protocols.continuation import Extras, complete, continuation
 from minijit.interpreter.protocols.lookup import ABSENT
@@ -149,6 +150,8 @@ def binary(t: Tracer, text: str, left: Tracker, right: Tracker, then: Then, extr
         return INPLACE[op, kinds[0]](t, left, right, then, extras)
     if quiet_pair(op, inplace, kinds):
         type_ = result_type(op, kinds[0], kinds[1])  # type: ignore[arg-type]
+        effects.settled(t, left)
+        effects.settled(t, right)
         fresh = type_ in (list,)
         return complete(t, then, extras, t.emit("binary", (left, right), text, type_, fresh=fresh))
     return _dunder(t, op, inplace, left, right, kinds, then, extras)  # type: ignore[arg-type]

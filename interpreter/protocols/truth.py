@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING
 
+from minijit.interpreter import effects
 from minijit.interpreter.protocols import call, lookup
 from minijit.interpreter.protocols.continuation import Extras, complete, continuation
 from minijit.interpreter.signals import Opaque
@@ -65,6 +66,7 @@ def of(t: Tracer, tracker: Tracker, then: Then, extras: Extras) -> bool:
     if cls in TESTED_TYPES:
         if cls is bool and isinstance(tracker, Runtime):
             return complete(t, then, extras, tracker)
+        effects.settled(t, tracker)
         return complete(t, then, extras, t.emit("truth", (tracker,), None, bool, raises=False))
     t.assume_class(cls)
     function = lookup.in_class(cls, "__bool__")
