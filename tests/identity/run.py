@@ -32,7 +32,7 @@ def obtain(module: str, mode: str, seconds: int, again: bool) -> Result:
     """Run, or take the result of an earlier run."""
     found = None if again else load(kept(module, mode))
     if found is None:
-        found = run(module, mode, seconds)
+        found = run((module,), mode, seconds)
         found.save(kept(module, mode))
     return found
 

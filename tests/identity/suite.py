@@ -58,12 +58,12 @@ def load(file: Path) -> Result | None:
     return Result(**json.loads(file.read_text())) if file.exists() else None
 
 
-def run(module: str, mode: str, seconds: int, options: tuple[str, ...] = ()) -> Result:
-    """Run a module, or with `-m PATTERN` among the options some of its tests."""
+def run(modules: tuple[str, ...], mode: str, seconds: int) -> Result:
+    """Run some modules, all in one process."""
     with tempfile.TemporaryDirectory() as folder:
         report, xml = Path(folder, "report"), Path(folder, "results.xml")
         reporting = [] if mode == "plain" else ["--report", str(report)]
-        command = [*MODES[mode], *reporting, "-m", "test", "--junit-xml", str(xml), *options, module]
+        command = [*MODES[mode], *reporting, "-m", "test", "--junit-xml", str(xml), *modules]
         ending, output = finish(command, seconds, folder)
         outcomes = read_outcomes(xml)
         told = report.read_text() if report.exists() else ""
