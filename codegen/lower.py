@@ -218,6 +218,9 @@ class RegionLowering:
             stores.append(target)
         for target in reversed(stores):
             self.emitter.store_fast(target)
+        for argument in edge.arguments:
+            if argument in edge.moved and slots.get(argument) not in stores:
+                self.drop(argument)
 
     def discard(self, argument: Operand) -> None:
         """Compute an argument that nobody wants, for what computing it may raise."""
@@ -229,7 +232,9 @@ class RegionLowering:
         """Does an edge have anything to move?"""
         slots = self.plan.slots
         return any(
-            argument in self.trees or (parameter in slots and slots.get(argument) != slots[parameter])
+            argument in self.trees
+            or argument in edge.moved
+            or (parameter in slots and slots.get(argument) != slots[parameter])
             for argument, parameter in zip(edge.arguments, edge.block.parameters, strict=True)
         )
 

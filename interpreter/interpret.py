@@ -67,6 +67,8 @@ def interpret(function: FunctionType, code: CodeType, arguments: Sequence[object
     names = frame_names(code)
     if names:
         raise refusal(code, "MJ003", f"the function uses {min(names)}")
+    if type(function.__globals__) is not dict:
+        raise refusal(code, "MJ012", "its globals are not a plain dict")
     if unit_of(code).late_cells:
         raise refusal(code, "MJ012", "a comprehension makes closures over its variable")
     plan = Plan()
@@ -145,6 +147,7 @@ def entry_state(t: Tracer, arguments: Sequence[object], world: World) -> tuple[S
             if t.cell_examples[value] is MISSING and slot < free_start:
                 state.facts[(value, "cell", "")] = UNBOUND
         else:
+            state.owned.add(value)
             root.locals[slot] = _parameter(t, world, state, slot, value, arguments[slot])
         state.physical[slot] = Runtime(value)
     state.snapshot = t.draft(state)

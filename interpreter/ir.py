@@ -207,10 +207,14 @@ def payload_text(payload: object) -> str:
 
 @dataclass(eq=False, slots=True)
 class Edge:
-    """A way to a block, with a value for each of its parameters."""
+    """A way to a block, with a value for each of its parameters.
+
+    `moved`: arguments that live on only in the parameter; their old place is cleared.
+    """
 
     block: Block
     arguments: tuple[Operand, ...] = ()
+    moved: frozenset[Value] = frozenset()
 
     def __str__(self) -> str:
         arguments = ", ".join(map(repr, self.arguments))

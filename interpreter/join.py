@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from minijit.interpreter.ir import Edge, Jump, Value
+from minijit.interpreter.ir import Edge, Jump, Operand, Value
 from minijit.interpreter.signals import CallForReal, CommitNeeded
 from minijit.interpreter.state import Frame, State
-from minijit.interpreter.tracer import IMMUTABLE_TYPE, forget_classes, same
+from minijit.interpreter.tracer import IMMUTABLE_TYPE, draft_values, forget_classes, reachable_values, same
 from minijit.interpreter.trackers import (
     DEAD,
     MAYBE,
@@ -28,7 +28,7 @@ from minijit.interpreter.trackers import (
 )
 
 if TYPE_CHECKING:
-    from minijit.interpreter.tracer import Tracer
+    from minijit.interpreter.tracer import draft_values, Tracer
     from minijit.interpreter.versions import Incoming, Version
 
 Path = tuple[Any, ...]
@@ -149,6 +149,8 @@ class Joint:
             self.version.unfresh.add(path)
         if any(isinstance(x, Runtime) and x.value in s.owned for s, x in zip(self.states, trackers, strict=True)):
             self.result.owned.add(value)
+        elif any(isinstance(x, Runtime) and x.value in s.borrowed for s, x in zip(self.states, trackers, strict=True)):
+            self.result.borrowed.add(value)
         self.parameters.append((value, trackers))
         self.signature.append(("p", type_, value in self.result.fresh))
         if len(path) == 3 and path[1] == "local":
@@ -200,9 +202,21 @@ def join(t: Tracer, version: Version) -> tuple[State, tuple[Any, ...], list[Valu
         arguments = tuple(t.operand(trackers[index]) for _, trackers in joint.parameters)
         target = version.block
         assert target is not None
-        arrival.block.terminator = Jump(Edge(target, arguments), arrival.backward and version.loop, t.position)
+        edge = Edge(target, arguments, _moved_out(t, joint, arguments))
+        result.owned -= edge.moved
+        result.borrowed -= edge.moved
+        arrival.block.terminator = Jump(edge, arrival.backward and version.loop, t.position)
     signature = (tuple(joint.signature), version.loop, version.commit, knowledge(result))
     return result, signature, [value for value, _ in joint.parameters]
+
+
+def _moved_out(t: Tracer, joint: Joint, arguments: tuple[Operand, ...]) -> frozenset[Value]:
+    """Owned values that become parameters and must not live on in the place they come from."""
+    held = t.state.owned | t.state.borrowed
+    kept = reachable_values(joint.result) | {x.value for x in t.state.physical.values() if isinstance(x, Runtime)}
+    if not joint.version.commit:
+        kept |= draft_values(t.state.snapshot)
+    return frozenset(x for x in arguments if isinstance(x, Value) and x in held and x not in kept)
 
 
 def _pass_on(t: Tracer, version: Version, arrival: Incoming) -> tuple[State, tuple[Any, ...], list[Value]]:
@@ -233,7 +247,7 @@ def _meet_commits(t: Tracer, version: Version, states: list[State]) -> None:
         len(first.frames) == 1 and (len(set(shapes)) > 1 or (version.loop and first.ledger))
     ):
         version.commit = True
-    version.commit = version.commit or bool(version.exposed)
+    version.commit = version.commit or bool(version.exposed) or (version.loop and len(first.frames) == 1)
     if version.loop:
         _meet_polls(t, version, first)
     if not version.commit:
@@ -249,11 +263,11 @@ def _meet_commits(t: Tracer, version: Version, states: list[State]) -> None:
 
 def _meet_polls(t: Tracer, version: Version, first: State) -> None:
     """What polls at a back edge must find all effects done, and a handler everything as it is."""
+    if len(first.frames) == 1:
+        return
     root = first.root
     covered = root.unit.flow.covered[root.pc] != 0
-    if len(first.frames) == 1:
-        version.commit = version.commit or covered
-    elif first.ledger or (covered and first.snapshot.frame.pc != root.pc):
+    if first.ledger or (covered and first.snapshot.frame.pc != root.pc):
         pc = t.blame_of(first)
         if pc in t.commits:
             raise CallForReal(pc, "effects inside a loop of a call")
@@ -314,6 +328,11 @@ def _join_knowledge(version: Version, states: list[State], joint: Joint) -> None
             result.types[value] = first.types[value]
     result.fresh |= set.intersection(*(state.fresh for state in states))
     result.owned |= set.intersection(*(state.owned for state in states))
+    result.borrowed |= set.intersection(*(state.owned | state.borrowed for state in states)) - result.owned
+    result.looped = version.loop or any(state.looped for state in states)
+    if version.loop:
+        result.owned |= result.borrowed
+        result.borrowed.clear()
     for slot in {slot for state in states for slot in state.physical}:
         result.physical[slot] = _physical(slot, states, joint)
     if version.loop:

@@ -148,10 +148,11 @@ def _spread(t: Tracer, inst: Instruction, reason: str) -> None:
     extra = 2 if inst.op == "MAP_ADD" else 1
     depth = inst.arg + extra
     kept = [t.state.resolve(x) for x in t.frame.stack[-depth:-extra]]
-    t.original(inst, depth, depth - extra, reason)
+    t.original(inst, depth, depth - extra, reason, settled=False)
     for place, tracker in enumerate(kept, len(t.frame.stack) - len(kept)):
         t.state.owned.discard(t.frame.stack[place].value)  # type: ignore[attr-defined]
         t.frame.stack[place] = t.state.resolve(tracker)
+    t.drop_unreachable()
 
 
 SPECIAL: dict[str, Callable[[Tracer, Instruction, str], None]] = {

@@ -174,10 +174,11 @@ class State:
 
     `facts`: contents of locations of real objects; `types`: exact types established by checks;
     `assumed`: keys of checks on the world that still hold; `fresh`: real objects made since the
-    last commit that nobody else has seen; `owned`: values that may die visibly;
+    last commit that nobody else has seen; `owned`: values whose last reference may be ours;
+    `borrowed`: values read since other code last ran, which somebody else still holds;
     `physical`: what the root frame's real local slots hold; `opened`: nothing but pure work was
     done since the function was entered; `unconditional`: nor was any branch taken; `stale`: the
-    snapshot must be renewed before anything may abort.
+    snapshot must be renewed before anything may abort; `looped`: a loop was entered.
     """
 
     frames: list[Frame]
@@ -189,10 +190,12 @@ class State:
     assumed: set[tuple[Any, ...]] = field(default_factory=set)
     fresh: set[Value] = field(default_factory=set)
     owned: set[Value] = field(default_factory=set)
+    borrowed: set[Value] = field(default_factory=set)
     physical: dict[int, Tracker] = field(default_factory=dict)
     opened: bool = True
     unconditional: bool = True
     stale: bool = False
+    looped: bool = False
 
     def clone(self) -> State:
         """An independent copy; trackers and records are shared, they never change."""
@@ -206,10 +209,12 @@ class State:
             self.assumed.copy(),
             self.fresh.copy(),
             self.owned.copy(),
+            self.borrowed.copy(),
             self.physical.copy(),
             self.opened,
             self.unconditional,
             self.stale,
+            self.looped,
         )
 
     @property

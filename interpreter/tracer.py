@@ -274,6 +274,8 @@ class Tracer:
         self.block.operations.append(Operation(opcode, sources, payload, (value,), failure, self.position))
         if fresh:
             self.state.fresh.add(value)
+        else:
+            self.borrow(value)
         return Runtime(value, example)
 
     def emit_fresh_effect(self, opcode: str, operands: Iterable[Tracker], payload: object = None) -> None:
@@ -365,8 +367,10 @@ class Tracer:
                 self.entry_tests.append(line)
                 self.entry_values.add(value)
             assert line.result is not None
+            self.borrow(line.result)
             return Runtime(line.result, example)
         value = self.new_value()
+        self.borrow(value)
         self._check(Test(kind, asked, payload, value))
         return Runtime(value, example)
 
@@ -489,8 +493,14 @@ class Tracer:
     def escape(self, tracker: Tracker) -> None:
         """Somebody else may come to know this object."""
         tracker = self.state.resolve(tracker)
-        if isinstance(tracker, Runtime):
+        if isinstance(tracker, Runtime) and tracker.value in self.state.fresh:
             self.state.fresh.discard(tracker.value)
+            self.state.owned.add(tracker.value)
+
+    def borrow(self, value: Value) -> None:
+        """A reference was read: it is kept no longer than the program keeps it."""
+        if value.type not in PLAIN_TYPES:
+            self.state.borrowed.add(value)
 
     # -- commit points ------------------------------------------------------------------------------
 
@@ -523,6 +533,7 @@ class Tracer:
         """Take a snapshot at the root frame's instruction."""
         state = self.state
         state.snapshot = self.draft(state)
+        state.owned |= state.fresh
         state.fresh.clear()
         self.opened_end()
 
@@ -582,17 +593,21 @@ class Tracer:
     def drop_unreachable(self) -> None:
         """Values that CPython would have let go by now die before anybody can look."""
         state = self.state
-        if not state.owned:
+        held = state.owned | state.borrowed
+        if not held:
             return
-        reachable = reachable_values(state)
-        for value in sorted(state.owned - reachable, key=lambda value: value.number):
-            self.block.operations.append(Operation("drop", (value,), None, (), None, self.position, effect=True))
+        for value in sorted(held - reachable_values(state), key=lambda value: value.number):
+            if self._base_type(value) not in PLAIN_TYPES:
+                self.block.operations.append(Operation("drop", (value,), None, (), None, self.position, effect=True))
             state.owned.discard(value)
+            state.borrowed.discard(value)
 
     def settle_deaths(self) -> None:
         """If something that may have a finalizer has just become unreachable, it dies here and now."""
         state = self.state
         if not state.owned or not self.in_root or state.owned <= reachable_values(state):
+            return
+        if all(self._base_type(value) in PLAIN_TYPES for value in state.owned - reachable_values(state)):
             return
         self.flush()
         self.drop_unreachable()
@@ -605,12 +620,14 @@ class Tracer:
             raise CallForReal(self.blame(), "runs code that may look at frames")
         self.expose_locals()
         self.drop_unreachable()
+        self.state.owned |= self.state.borrowed
+        self.state.borrowed.clear()
         self.renew()
         self.state.snapshot.used = True
         return Deliver(self.state.snapshot.snapshot)
 
-    def original(self, inst: Instruction, pops: int, pushes: int, reason: str) -> None:
-        """Run the root frame's instruction as it is."""
+    def original(self, inst: Instruction, pops: int, pushes: int, reason: str, settled: bool = True) -> None:
+        """Run the root frame's instruction as it is; not `settled`: what it pushes is put right by the caller."""
         self.notes.opaque(self.position, inst, reason)
         for tracker in self.frame.stack[len(self.frame.stack) - pops :]:
             if self.state.resolve(tracker) is not NULL_SLOT:
@@ -626,6 +643,8 @@ class Tracer:
         for value in results:
             self.state.owned.add(value)
             self.push(Runtime(value))
+        if settled:
+            self.drop_unreachable()
 
     def opaque_value(
         self, opcode: str, operands: tuple[Tracker, ...], payload: object, deliver: Deliver, reason: str, inst: Instruction
@@ -640,6 +659,9 @@ class Tracer:
         self.forget_world()
         self.state.stale = True
         self.state.owned.add(value)
+        self.push(Runtime(value))
+        self.drop_unreachable()
+        self.pop()
         return Runtime(value)
 
     def end(self, terminator: Terminator) -> None:
@@ -671,6 +693,7 @@ def forget(state: State) -> None:
     """Arbitrary code may have run: contents, assumptions and assignable classes are not known any more."""
     state.facts.clear()
     state.assumed.clear()
+    state.owned |= state.fresh
     state.fresh.clear()
     forget_classes(state)
 
@@ -707,12 +730,19 @@ def is_cell_slot(frame: Frame, slot: int) -> bool:
     return frame.unit.cells >> slot & 1 == 1
 
 
+def draft_values(draft: Draft) -> set[Value]:
+    """Values that going back to a snapshot needs."""
+    held = State([draft.frame], draft, heap=draft.heap, physical=draft.physical)
+    return reachable_values(held)
+
+
 def reachable_values(state: State) -> set[Value]:
     """Values that the program itself could still reach through its frames and objects."""
     found: set[Value] = set()
     seen: set[int] = set()
     work: list[Tracker] = [part for frame in state.frames for part in frame.parts()]
     work += [tracker for entry in state.ledger for tracker in entry.operands]
+    work += state.physical.values()
     work += state.facts.values()
     while work:
         tracker = state.resolve(work.pop())

@@ -29,7 +29,7 @@ def thread_jumps(region: Region) -> None:
             while is_trivial(edge.block) and edge.block.number not in seen:
                 seen.add(edge.block.number)
                 onward = edges(edge.block)[0]
-                edge.arguments = onward.arguments
+                edge.arguments, edge.moved = onward.arguments, onward.moved
                 edge.block = onward.block
 
 

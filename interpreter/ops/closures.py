@@ -74,7 +74,7 @@ def _read_constant(t: Tracer, cell: Constant) -> Tracker:
         value = real.cell_contents
     except ValueError:
         raise Opaque("an empty cell") from None
-    if promote.worth_promoting(value) and ("cell", id(real)) not in t.distrusted:
+    if promote.steady(t, value) and ("cell", id(real)) not in t.distrusted:
         t.assume("cell_is", (real, value))
         return Constant(value, cell.static, t.is_frozen(value))
     return t.load("cell", None, (real,), value)

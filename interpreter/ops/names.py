@@ -107,6 +107,8 @@ def delete_fast(t: Tracer, inst: Instruction) -> bool | None:
 def namespaces(t: Tracer) -> tuple[dict[str, Any], dict[str, Any]]:
     """Globals and builtins of the running frame."""
     names = t.globals_of(t.frame)
+    if type(names) is not dict:
+        raise Opaque("globals that are not a plain dict")
     found = names.get("__builtins__", builtins)
     return names, found if isinstance(found, dict) else vars(found)
 
@@ -135,7 +137,7 @@ def global_value(t: Tracer, name: str) -> Tracker:
         return fact
     if name in names:
         value = names[name]
-        if not promote.worth_promoting(value) and is_rebound(t, name):
+        if not promote.steady(t, value) and (t.state.looped or is_rebound(t, name)):
             return read_global(t, names, name)
         t.assume("global_is", (names, name, value))
         return Constant(value, frozen=t.is_frozen(value))

@@ -32,10 +32,16 @@ def pop_top(t: Tracer, inst: Instruction) -> None:
     """(value --)"""
     dropped = t.frame.stack.pop()
     if t.state.owned:
-        if isinstance(dropped, Runtime) and t.block.operations and dropped.value in t.block.operations[-1].results:
+        if isinstance(dropped, Runtime) and dropped.value in t.state.owned and _is_on_top(t, dropped):
             t.state.owned.discard(dropped.value)
             t.state.stale = True  # or what aborts later would keep it, to pop it again
         t.settle_deaths()
+
+
+def _is_on_top(t: Tracer, dropped: Runtime) -> bool:
+    """Whether the value was made last, with nothing waiting: it is popped rather than kept and let go."""
+    operations = t.block.operations
+    return not t.state.ledger and bool(operations) and dropped.value in operations[-1].results
 
 
 @ops("COPY")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING
 
-from minijit.interpreter.trackers import MISSING, Constant, Runtime, Tracker
+from minijit.interpreter.trackers import MISSING, PLAIN_TYPES, Constant, Runtime, Tracker
 
 if TYPE_CHECKING:
     from minijit.interpreter.tracer import Tracer
@@ -16,6 +16,11 @@ CHANGING = (int, float, complex, bytes, bytearray)
 def worth_promoting(value: object) -> bool:
     """Whether this kind of value tends to stay: all but numbers and byte strings."""
     return issubclass(type(value), bool) or not issubclass(type(value), CHANGING)
+
+
+def steady(t: Tracer, value: object) -> bool:
+    """The same where the value is met: flags and names may be changed by others while a loop runs."""
+    return worth_promoting(value) and not (t.state.looped and type(value) in PLAIN_TYPES)
 
 
 CALLABLES = (FunctionType, BuiltinFunctionType, MethodType, ModuleType, type)
