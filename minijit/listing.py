@@ -135,6 +135,8 @@ class Purposes:
         self.names = names
         self.describe = describe
         self.ledger = {id(operation): note for operation, note in replayed}
+        self.steps = {id(step.position): step for block in region.blocks for step in (*block.operations, block.terminator)
+                      if step is not None}
         self.checks = [operation for block in region.blocks for operation in block.operations if tests(operation)]
 
     def of(self, found: dis.Instruction, item: Emitted) -> str:
@@ -143,7 +145,7 @@ class Purposes:
             return "the guards"
         if isinstance(found.argval, _shim.Check):
             return self._check([str(row[0]) for row in found.argval.tests])
-        return self._step(item.position.step) if isinstance(item.position, Origin) else ""
+        return self._step(item.position) if isinstance(item.position, Origin) else ""
 
     def _check(self, kinds: list[str]) -> str:
         for number, operation in enumerate(self.checks):
@@ -153,8 +155,10 @@ class Purposes:
                 return "check: " + in_brief(asked, self.names)
         return "check"
 
-    def _step(self, step: Operation | Terminator) -> str:
-        note = self.ledger.get(id(step))
+    def _step(self, position: Origin) -> str:
+        """What clean-up made of the step counts; an edge that it removed says nothing."""
+        note = self.ledger.get(id(position.step))
         if note is not None and note.text:
             return f"ledger: {note.text} (line {note.position[0]})"
-        return self.describe(step)
+        step = self.steps.get(id(position))
+        return self.describe(step) if step is not None else ""

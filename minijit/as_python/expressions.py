@@ -10,7 +10,7 @@ from minijit.interpreter.instruction import Instruction
 from minijit.interpreter.ir import Const, Null, Operand, Operation
 
 if TYPE_CHECKING:
-    from minijit.source import Writer
+    from minijit.as_python.writer import Writer
 
 __all__ = ["EXPRESSIONS", "ORIGINALS", "SPREADING", "STATEMENTS", "Untranslatable", "assign", "call", "name"]
 

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from minijit.expressions import assign, call, constant, name
+from minijit.as_python.expressions import assign, call, constant, name
 from minijit.interpreter.ir import Block, Branch, Edge, Exit, Failure, Jump, Next, Region, Return
 from minijit.interpreter.ir_values import edges
 
 if TYPE_CHECKING:
-    from minijit.source import Writer
+    from minijit.as_python.writer import Writer
 
 __all__ = ["Statements", "Structure", "Unstructured", "labelled"]
 
