@@ -25,7 +25,10 @@ def look_at_frames(w: Writer) -> Lines:
 @rules.statement(1)
 def look_at_local(w: Writer) -> Lines | None:
     names = [name for name in w.names["int"] if "." not in name]
-    return [f"LOG.append(peek('{w.pick(names)}'))"] if names else None
+    if not names:
+        return None
+    name = w.pick(names)
+    return [f"LOG.append((peek('{name}'), {name}))"]  # still alive: what is dead may be missing from a frame
 
 
 @rules.lines("functions", 1)

@@ -52,10 +52,10 @@ def frames() -> list[tuple[str, int]]:
     return [(frame.f_code.co_name, frame.f_lineno) for frame in _program_frames()]
 
 
-def caller() -> tuple[str, list[str]]:
-    """Give the name of the calling function and its locals' names."""
+def caller() -> tuple[str, int]:
+    """Give the name and line of the calling function."""
     frame = sys._getframe(1)
-    return frame.f_code.co_name, sorted(name for name in frame.f_locals if not name.startswith("."))
+    return frame.f_code.co_name, frame.f_lineno
 
 
 def peek(name: str) -> object:

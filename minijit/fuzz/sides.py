@@ -7,9 +7,11 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-import minijit
+from minijit.decorator import functions_of
 from minijit.fuzz.prelude import NAMES
 from minijit.fuzz.program import MODULE, Program, code_of
+from minijit.install import install
+from minijit.options import Options
 
 Namespace = dict[str, Any]
 Side = Callable[[Program], Namespace]
@@ -35,13 +37,15 @@ def plain(program: Program) -> Namespace:
 
 def compiled(program: Program) -> Namespace:
     """Load the program and give its targets to the compiler."""
-    namespace = load(program.source, minijit.compile)
+    namespace = load(program.source, take_over)
     for name in program.targets:
-        target = namespace.get(name)
-        if target is None:
-            continue
-        options: dict[str, Any] = dict(program.options) if name == "run" else {}
-        result = minijit.compile(**options)(target) if options else minijit.compile(target)
-        if result is not target:
-            raise AssertionError(f"minijit.compile returned another object for {name}")
+        if namespace.get(name) is not None:
+            take_over(namespace[name], **(dict(program.options) if name == "run" else {}))
     return namespace
+
+
+def take_over(target: Any, **options: Any) -> Any:
+    """Do as `minijit.compile` does, but compile also what does not gain: bugs must not hide there."""
+    for function in functions_of(target):
+        install(function, Options(gainless=True, **options))
+    return target
