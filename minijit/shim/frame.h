@@ -60,6 +60,20 @@ any_tool(const uint8_t *tools, size_t count)
 static_assert(sizeof(_Py_GlobalMonitors) >= 8 && sizeof(_Py_GlobalMonitors) <= 16, "two words of tools");
 static_assert(sizeof(_Py_LocalMonitors) >= 8 && sizeof(_Py_LocalMonitors) <= 16, "two words of tools");
 
+/* Whether a tool was ever interested in this code object: then it may be again. */
+static inline int
+may_be_observed(PyCodeObject *code)
+{
+    return code->_co_monitoring != NULL;
+}
+
+static inline int
+observed_here(PyCodeObject *code)
+{
+    const _PyCoMonitoringData *here = code->_co_monitoring;
+    return here != NULL && any_tool(here->local_monitors.tools, sizeof(here->local_monitors.tools));
+}
+
 static inline int
 observed(PyThreadState *thread, PyCodeObject *code)
 {
@@ -70,11 +84,23 @@ observed(PyThreadState *thread, PyCodeObject *code)
     if (any_tool(everywhere->tools, sizeof(everywhere->tools))) {
         return 1;
     }
-    const _PyCoMonitoringData *here = code->_co_monitoring;
-    return here != NULL && any_tool(here->local_monitors.tools, sizeof(here->local_monitors.tools));
+    return observed_here(code);
 }
 
 #else
+
+/* There are no tools that watch a single code object. */
+static inline int
+may_be_observed(PyCodeObject *Py_UNUSED(code))
+{
+    return 0;
+}
+
+static inline int
+observed_here(PyCodeObject *Py_UNUSED(code))
+{
+    return 0;
+}
 
 static inline int
 observed(PyThreadState *thread, PyCodeObject *Py_UNUSED(code))

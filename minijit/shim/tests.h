@@ -348,7 +348,16 @@ same_function(PyObject *object, PyObject *code, PyObject *defaults, PyObject *kw
 {
     PyFunctionObject *function = (PyFunctionObject *)object;
     return stands_for(function->func_code, code) && is_or_none(function->func_defaults, defaults)
-        && is_or_none(function->func_kwdefaults, kwdefaults);
+        && is_or_none(function->func_kwdefaults, kwdefaults)
+        && !observed_here((PyCodeObject *)code) && !observed_here((PyCodeObject *)function->func_code);
+}
+
+/* A tool that watches a function's code must see it called: its events come and go without a word moving. */
+static int
+function_may_be_observed(const Test *test)
+{
+    PyFunctionObject *function = (PyFunctionObject *)test->objects[0];
+    return may_be_observed((PyCodeObject *)test->objects[1]) || may_be_observed((PyCodeObject *)function->func_code);
 }
 
 /* Tests that look at no local. */

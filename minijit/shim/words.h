@@ -23,7 +23,7 @@ typedef struct {
     Py_ssize_t count;
 } World;
 
-#define WORDS_PER_TEST 4
+#define WORDS_PER_TEST 5
 
 /* A split table's values can be stored to without its version moving. */
 static inline int
@@ -73,6 +73,14 @@ add_half(World *world, const unsigned int *place)
 }
 
 static void
+add_monitoring(World *world, PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    add_word(world, &code->_co_monitoring);
+#endif
+}
+
+static void
 add_places(World *world, const Test *test)
 {
     PyObject *subject = test->objects[0];
@@ -85,6 +93,7 @@ add_places(World *world, const Test *test)
         add_word(world, &function->func_code);
         add_word(world, &function->func_defaults);
         add_word(world, &function->func_kwdefaults);
+        add_monitoring(world, (PyCodeObject *)test->objects[1]);
         break;
     case TEST_CELL_IS:
         add_word(world, &((PyCellObject *)subject)->ob_ref);
@@ -155,6 +164,7 @@ add_stand_in(World *world, Py_ssize_t i)
 static int
 world_asked_again(World *world)
 {
+    int forgotten = 0;
     world->asked = 0;
     world->word_count = world->fixed_count;
     for (Py_ssize_t i = 0; i < world->count; i++) {
@@ -164,12 +174,16 @@ world_asked_again(World *world)
         }
         if (test->op == TEST_FUNCTION && add_stand_in(world, i) < 0) {
             PyErr_Clear();
-            return 1;
+            forgotten = 1;
         }
+        forgotten |= test->op == TEST_FUNCTION && function_may_be_observed(test);
         if (test->op != TEST_VERSION && test->op != TEST_FUNCTION && test->op != TEST_CELL_IS
             && !is_combined(test->objects[0])) {
-            return 1; /* nothing is remembered: it is asked again each time */
+            forgotten = 1;
         }
+    }
+    if (forgotten) {
+        return 1; /* nothing is remembered: it is asked again each time */
     }
     for (Py_ssize_t i = 0; i < world->word_count; i++) {
         world->words[i].expected = *world->words[i].place;
