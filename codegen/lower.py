@@ -218,8 +218,9 @@ class RegionLowering:
             stores.append(target)
         for target in reversed(stores):
             self.emitter.store_fast(target)
+        taken = {slots.get(parameter) for parameter in edge.block.parameters}
         for argument in edge.arguments:
-            if argument in edge.moved and slots.get(argument) not in stores:
+            if argument in edge.moved and slots.get(argument) not in taken:
                 self.drop(argument)
 
     def discard(self, argument: Operand) -> None:
