@@ -209,6 +209,7 @@ class RegionLowering:
         """Give a block's parameters their values: all are loaded before the first is stored."""
         stores: list[int] = []
         slots = self.plan.slots
+        taken = {slots.get(parameter) for parameter in edge.block.parameters}
         for argument, parameter in zip(edge.arguments, edge.block.parameters, strict=True):
             target = slots.get(parameter)
             if target is None or slots.get(argument) == target:
