@@ -24,7 +24,7 @@ from minijit.interpreter.protocols.bind import Keywords
 from minijit.interpreter.protocols.call import model
 from minijit.interpreter.protocols.continuation import Extras, complete
 from minijit.interpreter.protocols.lookup import ABSENT
-from minijit.interpreter.signals import Opaque
+from minijit.interpreter.signals import CommitFirst, Opaque
 from minijit.interpreter.state import Then
 from minijit.interpreter.tracer import Tracer
 from minijit.interpreter.trackers import MISSING, Constant, Mapping, Runtime, Sequence, Tracker, View
@@ -303,6 +303,8 @@ def _made(t: Tracer, owner: Tracker) -> Tracker:
     example = example_of(owner)
     if not issubclass(type(example), defaultdict):
         raise Opaque("a default factory that is not known")
+    if t.pending_on("attr", "default_factory", t.state.base(owner)):
+        raise CommitFirst
     read = t.emit("attr", (owner,), "default_factory", None, example.default_factory)
     factory = promote.by_identity(t, read)
     value = factory.value if factory is not None else None
