@@ -1,16 +1,19 @@
 """A region as text that is the same in every run: what golden tests compare.
 
-Values, blocks and snapshots are numbered in the order of the text, a class's version tag is left
-out, and a snapshot names the source place it resumes at, where `str(region)` has a byte offset.
+Values, blocks and snapshots are numbered in the order of the text. What differs between runs or
+versions of Python is left out: a class's version tag, and the place of a call's empty stack slot.
+A snapshot names the source line it resumes at, where `str(region)` has a byte offset.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import CodeType
 
 from minijit.interpreter.ir import (
+    NULL,
     Block,
     Operand,
     Operation,
@@ -131,20 +134,22 @@ def _block(block: Block) -> Iterator[str]:
 
 def _operation(operation: Operation) -> str:
     if operation.opcode != "check":
-        return str(operation)
+        return str(replace(operation, operands=_filled(operation.operands)))
     return with_failure("check " + ", ".join(map(_test, tests(operation))), operation.failure)
 
 
+def _filled(found: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    return tuple(operand for operand in found if operand is not NULL)
+
+
 def _snapshot(snapshot: Snapshot, code: CodeType) -> Iterator[str]:
-    names = _variables(code)
+    names, stack = _variables(code), _filled(snapshot.stack)
     parts = [f"{names[slot]} " + ("unbound" if value is None else f"= {value!r}") for slot, value in snapshot.locals]
-    parts += ["stack " + ", ".join(map(repr, snapshot.stack))] if snapshot.stack else []
-    yield f"s{snapshot.number}: at {_place(snapshot, code)}" + (": " + "; ".join(parts) if parts else "")
+    parts += ["stack " + ", ".join(map(repr, stack))] if stack else []
+    yield f"s{snapshot.number}: at line {_line(snapshot, code)}" + (": " + "; ".join(parts) if parts else "")
     for operation in snapshot.operations:
-        yield f"    {operation}"
+        yield f"    {_operation(operation)}"
 
 
-def _place(snapshot: Snapshot, code: CodeType) -> str:
-    """Byte offsets differ between versions, source places hardly do."""
-    line, _, column, _ = list(code.co_positions())[snapshot.offset // 2]
-    return f"{line}:{column}" if column is not None else str(line)
+def _line(snapshot: Snapshot, code: CodeType) -> int | None:
+    return list(code.co_positions())[snapshot.offset // 2][0]

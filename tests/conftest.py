@@ -20,6 +20,11 @@ SECONDS = 30
 SHARE = pytest.StashKey[list]()
 
 
+def pytest_addoption(parser):
+    """Let expected texts be written anew."""
+    parser.addoption("--update-golden", action="store_true", help="write the texts of tests/golden anew")
+
+
 def in_child(work, seconds=SECONDS):
     """Run `work()` in a forked process; give its result, or a sentence on how it failed."""
     receiving, sending = os.pipe()
