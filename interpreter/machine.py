@@ -20,6 +20,8 @@ VERSIONS_PER_PLACE = 512
 LEDGERS_PER_STATE = 8
 """Versions of one place and one static state inside a call: more means a loop that adds to the ledger."""
 VISITS = 12
+QUIET = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_CONST", "PUSH_NULL", "COPY", "SWAP", "NOP", "RESUME", "LOAD_CLOSURE"})
+"""Opcodes that read and change nothing outside of their frame."""
 
 
 class Machine:
@@ -67,8 +69,7 @@ class Machine:
 
     def arrive(self, state: State, block: Block, backward: bool) -> None:
         """Register a state at its version."""
-        for frame in state.frames:
-            frame.bury_dead()
+        state.bury_dead()
         key = key_of(self.t, state)
         version = self.versions.get(key)
         if version is None:
@@ -173,6 +174,8 @@ class Machine:
         """One instruction: modelled, or run as it is, or the reason to start again."""
         t = self.t
         t.step()
+        if t.state.owned and inst.op not in QUIET and not self._settle_deaths():
+            return
         root = t.in_root
         if root and t.state.stale and inst.offset is not None:
             t.renew()
@@ -197,6 +200,18 @@ class Machine:
                 raise CallForReal(t.blame(), opaque.reason) from None
         except Leave as leave:
             self._leave(root, saved, leave.reason)
+
+    def _settle_deaths(self) -> bool:
+        """What the last instruction let go of dies before the next one; False: compiled code is left here."""
+        t = self.t
+        if t.in_root:
+            t.settle_deaths()
+        elif t.dying():
+            reason = "something that may have a finalizer dies inside a call"
+            if not self._is_side_path():
+                raise CallForReal(t.blame(), reason)
+            t.exit(reason)
+        return t.open
 
     def _begins_anew(self, frame: Frame) -> bool:
         """Whether an exception that arrives from here on would find another handler than the last commit point's."""

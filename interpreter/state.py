@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType
@@ -128,11 +129,11 @@ class Frame:
         """Where the frame is: what must be equal for two states to meet."""
         return (id(self.unit.code), self.pc, self.then, len(self.stack), len(self.extras))
 
-    def bury_dead(self) -> None:
-        """Forget locals that can't be read any more."""
+    def bury_dead(self, keeping: Callable[[Tracker], bool]) -> None:
+        """Forget locals that can't be read any more, but for those that are to be kept alive."""
         live = self.unit.flow.live[self.pc] | self.unit.cells
         for slot, tracker in enumerate(self.locals):
-            if tracker is not DEAD and not live >> slot & 1:
+            if tracker is not DEAD and not live >> slot & 1 and not keeping(tracker):
                 self.locals[slot] = DEAD
 
 
@@ -234,6 +235,18 @@ class State:
             if isinstance(record, Runtime):
                 return record
         return tracker
+
+    def bury_dead(self) -> None:
+        """Forget what can't be read; a call's locals keep alive what may die visibly until it returns."""
+        loose = self.owned - {x.value for x in self.physical.values() if isinstance(x, Runtime)}
+
+        def keeping(tracker: Tracker) -> bool:
+            tracker = self.resolve(tracker)
+            return bool(loose) and (isinstance(tracker, Virtual) or (isinstance(tracker, Runtime) and tracker.value in loose))
+
+        self.root.bury_dead(lambda tracker: False)
+        for frame in self.frames[1:]:
+            frame.bury_dead(keeping)
 
     def record(self, tracker: Tracker) -> Record | None:
         """The record of an object that is still virtual."""

@@ -111,6 +111,7 @@ class Tracer:
         self.root_cells: dict[Value, int] = {}
         self.cell_examples: dict[Value, object] = {}
         self.walks: dict[Value, type] = {}
+        self.examples: dict[Value, object] = {}
         self.machine: Any = None
         self.entry_tests: list[Test] = []
         self.entry_keys: dict[tuple[Any, ...], Test] = {}
@@ -314,10 +315,12 @@ class Tracer:
 
     def need_type(self, tracker: Tracker) -> type | None:
         """The exact type, established by a check on the type met in the traced call if need be."""
+        tracker = self.state.resolve(tracker)
+        if isinstance(tracker, Runtime) and tracker.example is not MISSING:
+            self.examples.setdefault(tracker.value, tracker.example)
         known = self.known_type(tracker)
         if known is not None:
             return known
-        tracker = self.state.resolve(tracker)
         if not isinstance(tracker, Runtime) or tracker.example is MISSING:
             return None
         type_ = type(tracker.example)
@@ -602,12 +605,26 @@ class Tracer:
             state.owned.discard(value)
             state.borrowed.discard(value)
 
+    def leave_to_locals(self, result: Operand) -> None:
+        """At a return the real local slots hold the last references: what is in them dies in their order."""
+        arguments = in_slots(self.drafts[0].physical)
+        for value in sorted(self.state.owned, key=lambda value: value.number):
+            if value is result or value in arguments or self._base_type(value) in PLAIN_TYPES:
+                continue
+            self.block.operations.append(Operation("drop", (value,), None, (), None, self.position, effect=True))
+
+    def dying(self) -> set[Value]:
+        """Values whose last reference is gone, and whose death may show."""
+        state = self.state
+        loose = state.owned - in_slots(state.physical)
+        if not loose:
+            return loose
+        return {value for value in loose - reachable_values(state) if self._base_type(value) not in PLAIN_TYPES}
+
     def settle_deaths(self) -> None:
         """If something that may have a finalizer has just become unreachable, it dies here and now."""
         state = self.state
-        if not state.owned or not self.in_root or state.owned <= reachable_values(state):
-            return
-        if all(self._base_type(value) in PLAIN_TYPES for value in state.owned - reachable_values(state)):
+        if not self.in_root or not self.dying():
             return
         self.flush()
         self.drop_unreachable()
@@ -734,6 +751,11 @@ def draft_values(draft: Draft) -> set[Value]:
     """Values that going back to a snapshot needs."""
     held = State([draft.frame], draft, heap=draft.heap, physical=draft.physical)
     return reachable_values(held)
+
+
+def in_slots(physical: dict[int, Tracker]) -> set[Value]:
+    """Values that stand in real local slots."""
+    return {tracker.value for tracker in physical.values() if isinstance(tracker, Runtime)}
 
 
 def reachable_values(state: State) -> set[Value]:

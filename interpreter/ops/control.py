@@ -123,6 +123,7 @@ def return_value(t: Tracer, inst: Instruction) -> bool:
     if t.in_root:
         operand = t.operand(result)
         t.flush()
+        t.leave_to_locals(operand)
         t.end(Return(operand, t.position))
         return True
     frame = t.frame
