@@ -171,7 +171,7 @@ def _traced(function: FunctionType, arguments: tuple[object, ...], outcome: Outc
 
 
 def bytecode_of(code: CodeType) -> Bytecode | ConcreteBytecode:
-    """A code object as `bytecode` has it; by index where generated code loads a cell as it is, which has no name there."""
+    """A code object as `bytecode` has it; by index where generated code loads a cell, which has no name there."""
     try:
         return Bytecode.from_code(code)
     except IndexError:

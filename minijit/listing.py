@@ -135,8 +135,8 @@ class Purposes:
         self.names = names
         self.describe = describe
         self.ledger = {id(operation): note for operation, note in replayed}
-        self.steps = {id(step.position): step for block in region.blocks for step in (*block.operations, block.terminator)
-                      if step is not None}
+        steps = [step for block in region.blocks for step in (*block.operations, block.terminator)]
+        self.steps = {id(step.position): step for step in steps if step is not None}
         self.checks = [operation for block in region.blocks for operation in block.operations if tests(operation)]
 
     def of(self, found: dis.Instruction, item: Emitted) -> str:

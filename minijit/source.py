@@ -91,7 +91,8 @@ def step_describer(region: Region, function: FunctionType) -> Callable[[Operatio
         except Untranslatable:
             return str(step)
         text = printed(ast.Module([statement for statement, _ in statements], []))
-        return ("if " if isinstance(step, Branch) else "") + "; ".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
+        words = "; ".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
+        return f"if {words}" if isinstance(step, Branch) else words
 
     return describe
 

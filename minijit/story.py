@@ -162,7 +162,7 @@ ADVICE: tuple[tuple[str, str], ...] = (
     (r"descriptor", "use a plain attribute or a property"),
     (r"a key|keys", "use str or int keys"),
     (r"iterable that is not known|iteration over", "pass a list, tuple, dict or range"),
-    (r"value of unknown type|not of plain types", "keep the call that gives this value out of the hot path, or store it in a local"),
+    (r"value of unknown type|not of plain types", "take the call that gives this value out of the hot path"),
     (r"KeyError|IndexError|AttributeError", "test before you look: this call takes the path that raises"),
     (r"subclass|layout of its own|class of its own", "use the builtin class itself"),
     (r"another thread", "take items out of containers in the function itself, not inside a call"),

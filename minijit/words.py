@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -168,7 +169,7 @@ def _slot(name: str, owner: object, payload: tuple[object, ...]) -> Found:
     for cls in type.__dict__["__mro__"].__get__(type(owner)) if owner is not MISSING else ():
         for key, member in list(type.__dict__["__dict__"].__get__(cls).items()):
             if isinstance(member, MemberDescriptorType) and _shim.member_offset(member) == offset:
-                return Found(f"{name}.{key}", attempt(lambda member=member: member.__get__(owner)))
+                return Found(f"{name}.{key}", attempt(functools.partial(member.__get__, owner)))
     return Found(f"{name}.<member at {offset}>")
 
 

@@ -57,7 +57,7 @@ def item(owner: ast.expr, key: ast.expr, context: ast.expr_context | None = None
     return ast.Subscript(owner, key, context or ast.Load())
 
 
-def constant(value: object) -> ast.expr:
+def constant(value: Any) -> ast.expr:
     """A literal."""
     return ast.Constant(value)
 
@@ -153,7 +153,7 @@ EXPRESSIONS: dict[str, Callable[[Writer, Operation], ast.expr]] = {
     "is": identity,
     "contains": lambda w, op: compared(w, ast.NotIn() if op.payload else ast.In(), *op.operands),
     "attr": lambda w, op: attribute(w.load(op.operands[0]), str(op.payload)),
-    "item": lambda w, op: item(*map(w.load, op.operands)),
+    "item": lambda w, op: item(w.load(op.operands[0]), w.load(op.operands[1])),
     "slice_item": lambda w, op: item(w.load(op.operands[0]), call("slice", *map(w.load, op.operands[1:]))),
     "deref": lambda w, op: attribute(w.load(op.operands[0]), "cell_contents"),
     "global": lambda w, op: call("load_global", constant(op.payload)),
@@ -197,13 +197,23 @@ def effect_call(w: Writer, op: Operation) -> ast.stmt:
     return ast.Expr(call(w.constant(payload.function), *map(w.load, op.operands)))
 
 
+def set_attribute(w: Writer, text: str, owner: Operand, value: Operand) -> ast.stmt:
+    """An attribute assignment."""
+    return assign(attribute(w.load(owner), text, ast.Store()), w.load(value))
+
+
+def set_global(w: Writer, text: object, value: Operand) -> ast.stmt:
+    """An assignment to a global of the function's own module."""
+    return assign(item(name("G"), constant(text), ast.Store()), w.load(value))
+
+
 def delete(target: ast.expr) -> ast.stmt:
     """A del statement."""
     return ast.Delete([target])
 
 
 STATEMENTS: dict[str, Callable[[Writer, Operation], ast.stmt]] = {
-    "set_attr": lambda w, op: assign(attribute(w.load(op.operands[0]), str(op.payload), ast.Store()), w.load(op.operands[1])),
+    "set_attr": lambda w, op: set_attribute(w, str(op.payload), *op.operands),
     "del_attr": lambda w, op: delete(attribute(w.load(op.operands[0]), str(op.payload), ast.Del())),
     "set_item": lambda w, op: assign(
         item(w.load(op.operands[0]), w.load(op.operands[1]), ast.Store()), w.load(op.operands[2])
@@ -216,9 +226,9 @@ STATEMENTS: dict[str, Callable[[Writer, Operation], ast.stmt]] = {
     "dict_update": method(dict, "update"),
     "dict_merge": method(dict, "update"),
     "effect_call": effect_call,
-    "set_deref": lambda w, op: assign(attribute(w.load(op.operands[0]), "cell_contents", ast.Store()), w.load(op.operands[1])),
+    "set_deref": lambda w, op: set_attribute(w, "cell_contents", *op.operands),
     "del_deref": lambda w, op: delete(attribute(w.load(op.operands[0]), "cell_contents", ast.Del())),
-    "set_global": lambda w, op: assign(item(name("G"), constant(op.payload), ast.Store()), w.load(op.operands[0])),
+    "set_global": lambda w, op: set_global(w, op.payload, op.operands[0]),
     "del_global": lambda w, op: delete(item(name("G"), constant(op.payload), ast.Del())),
     "set_local": lambda w, op: assign(w.variable(op.payload), w.load(op.operands[0])),
     "drop": lambda w, op: assign(w.target(op.operands[0]), constant(None)),
@@ -246,7 +256,7 @@ def original_call(w: Writer, inst: Instruction, operands: Sequence[Operand]) -> 
 
 def original_store(w: Writer, inst: Instruction, operands: Sequence[Operand]) -> ast.stmt:
     """An attribute assignment: value, object."""
-    return assign(attribute(w.load(operands[1]), inst.arg, ast.Store()), w.load(operands[0]))
+    return set_attribute(w, inst.arg, operands[1], operands[0])
 
 
 def original_store_item(w: Writer, inst: Instruction, operands: Sequence[Operand]) -> ast.stmt:
@@ -279,7 +289,7 @@ ORIGINALS: dict[str, Row] = {
     "LOAD_ATTR": lambda w, inst, operands: attribute(w.load(operands[0]), inst.arg),
     "STORE_ATTR": original_store,
     "DELETE_ATTR": lambda w, inst, operands: delete(attribute(w.load(operands[0]), inst.arg, ast.Del())),
-    "BINARY_SUBSCR": lambda w, inst, operands: item(*map(w.load, operands)),
+    "BINARY_SUBSCR": lambda w, inst, operands: item(w.load(operands[0]), w.load(operands[1])),
     "STORE_SUBSCR": original_store_item,
     "DELETE_SUBSCR": lambda w, inst, operands: delete(item(w.load(operands[0]), w.load(operands[1]), ast.Del())),
     "BINARY_SLICE": lambda w, inst, operands: item(w.load(operands[0]), call("slice", *map(w.load, operands[1:]))),
@@ -294,7 +304,7 @@ ORIGINALS: dict[str, Row] = {
     "FORMAT": lambda w, inst, operands: formatted(w, Operation("format", tuple(operands), inst.arg)),
     "RAISE_VARARGS": original_raise,
     "POP_TOP": lambda w, inst, operands: assign(w.target(operands[0]), constant(None)),
-    "STORE_GLOBAL": lambda w, inst, operands: assign(item(name("G"), constant(inst.arg), ast.Store()), w.load(operands[0])),
+    "STORE_GLOBAL": lambda w, inst, operands: set_global(w, inst.arg, operands[0]),
     "STORE_SLICE": original_store_slice,
     "BUILD_MAP": lambda w, inst, operands: mapping(w, Operation("map", tuple(operands))),
     "BUILD_SET": lambda w, inst, operands: ast.Set([w.load(operand) for operand in operands]),
@@ -311,5 +321,5 @@ SPREADING = {
     "SET_UPDATE": "update",
     "DICT_UPDATE": "update",
 }
-"""Instructions by which a display grows deep in the stack: the container is the first operand, what is added the last."""
+"""Instructions by which a display grows deep in the stack: the container is the first operand, what is added last."""
 

@@ -23,8 +23,8 @@ __all__ = ["Naming", "identifier"]
 LITERALS = frozenset({type(None), bool, int, str, bytes})
 HELPERS = frozenset({
     "ABSENT", "CellType", "DONE", "G", "ask", "block", "bool", "error", "format", "in_place", "iter", "leave", "len",
-    "load_global", "locals", "make_function", "next", "object", "original", "repr", "resuming", "set", "list", "dict", "slice", "str",
-    "ascii", "truth", "tuple", "type", "unchanged", "Exception", "BaseException",
+    "load_global", "locals", "make_function", "next", "object", "original", "repr", "resuming", "set", "slice", "str",
+    "ascii", "dict", "list", "truth", "tuple", "type", "unchanged", "Exception", "BaseException",
 })  # fmt: skip
 LOOKERS = (globals, locals, vars, dir, eval, exec, super, __import__, sys._getframe)
 """What would see another frame or other globals in source."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +36,7 @@ def slot(obj: Any, offset: int) -> object:
     for cls in type.mro(type(obj)):
         for member in vars(cls).values():
             if _shim.member_offset(member) == offset:
-                return loaded(lambda member=member: member.__get__(obj))
+                return loaded(functools.partial(member.__get__, obj))
     return ABSENT
 
 

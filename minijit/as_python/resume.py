@@ -34,7 +34,12 @@ class Resumer:
     """Knows the snapshots of a region, and which variable of its source holds what."""
 
     def __init__(
-        self, region: Region, function: FunctionType, names: dict[Value, str], changed_slots: set[int], namespace: Variables
+        self,
+        region: Region,
+        function: FunctionType,
+        names: dict[Value, str],
+        changed_slots: set[int],
+        namespace: Variables,
     ) -> None:
         self.function = function
         self.code = original_code(function)

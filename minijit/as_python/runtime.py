@@ -24,7 +24,7 @@ def global_loader(function: FunctionType) -> Callable[[str], Any]:
 
     def load(text: str) -> Any:
         found = function.__globals__.get(text, ABSENT)
-        found = bare.__builtins__.get(text, ABSENT) if found is ABSENT else found  # type: ignore[attr-defined]
+        found = bare.__builtins__.get(text, ABSENT) if found is ABSENT else found
         if found is ABSENT:
             raise NameError(f"name {text!r} is not defined", name=text)
         return found
@@ -35,13 +35,15 @@ def global_loader(function: FunctionType) -> Callable[[str], Any]:
 def function_maker(function: FunctionType) -> Callable[..., FunctionType]:
     """What MAKE_FUNCTION does in that function."""
 
-    def make(code: CodeType, defaults: Any = None, kwdefaults: Any = None, annotations: Any = None, closure: Any = ()) -> FunctionType:
+    def make(
+        code: CodeType, defaults: Any = None, kwdefaults: Any = None, annotations: Any = None, closure: Any = ()
+    ) -> FunctionType:
         made = FunctionType(code, function.__globals__, code.co_name, defaults, closure)
         made.__qualname__ = code.co_qualname
         made.__kwdefaults__ = kwdefaults
         if annotations is not None:
-            pairs = iter(annotations)
-            made.__annotations__ = annotations if isinstance(annotations, dict) else dict(zip(pairs, pairs, strict=True))
+            names_and_values = iter(annotations)
+            made.__annotations__ = dict(zip(names_and_values, names_and_values, strict=True))
         return made
 
     return make

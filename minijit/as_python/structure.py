@@ -125,15 +125,20 @@ class Structure:
         step = head.terminator
         if isinstance(step, Next) and not self.writer.operations(head) and step.done.block is leaving \
                 and self.writer.steps_quietly(step):
-            body = self.goto(step.body, inner)
-            otherwise = self.writer.moves(step.done)
-            found.append((ast.For(self.writer.stored(step.result), self.writer.load(step.iterator),
-                                  self.writer.group(body) or [ast.Pass()], self.writer.group(otherwise), lineno=1), None))
+            found.append((self._for(step, inner), None))
         else:
-            found.append((ast.While(constant(True), self.writer.group(self.straight(head, inner)) or [ast.Pass()], []), None))
+            body = self.writer.group(self.straight(head, inner))
+            found.append((ast.While(constant(True), body or [ast.Pass()], []), None))
         if leaving is not None:
             found += self.reach(leaving, context)
         return found
+
+    def _for(self, step: Next, inner: Context) -> ast.stmt:
+        """A for statement; what the edge at its end moves is in its else."""
+        writer = self.writer
+        body, otherwise = writer.group(self.goto(step.body, inner)), writer.group(writer.moves(step.done))
+        target, iterator = writer.stored(step.result), writer.load(step.iterator)
+        return ast.For(target, iterator, body or [ast.Pass()], otherwise, lineno=1)
 
     def _exit(self, head: Block, members: frozenset[Block]) -> Block | None:
         """Where `break` leads."""
@@ -190,7 +195,8 @@ class Structure:
         step = block.terminator
         assert isinstance(step, Next)
         result = self.writer.names[step.result]
-        found: Statements = [(assign(result, call("next", self.writer.load(step.iterator), name("DONE"))), step.failure)]
+        advanced = call("next", self.writer.load(step.iterator), name("DONE"))
+        found: Statements = [(assign(result, advanced), step.failure)]
         test = ast.Compare(name(result), [ast.Is()], [name("DONE")])
         return found + self.choice(test, self.goto(step.done, context), self.goto(step.body, context))
 

@@ -51,15 +51,13 @@ from minijit.interpreter.ir_values import condition, edges, operands, snapshot_r
 __all__ = ["Writer"]
 
 WORLD = frozenset({
-    "version", "function", "global_is", "global_absent", "item_is", "dict_items", "list_items", "attr_is", "attr_absent",
-    "cell_is",
+    "version", "function", "global_is", "global_absent", "item_is", "dict_items", "list_items", "attr_is",
+    "attr_absent", "cell_is",
 })  # fmt: skip
 """Tests that name objects of the program rather than values of the call, and load nothing."""
 STEADY = frozenset({list, tuple, str, bytes, range})
 """Iterables whose iterators never raise."""
-FOLDED_INTO = frozenset(EXPRESSIONS) | frozenset({"set_attr", "set_item", "append", "set_add", "set_local", "set_deref"}) - {
-    "function"
-}
+FOLDED_INTO = frozenset(EXPRESSIONS) | {"set_attr", "set_item", "append", "set_add", "set_local", "set_deref"}
 
 
 class Writer(Naming):
@@ -80,10 +78,11 @@ class Writer(Naming):
 
     def _fill_namespace(self) -> None:
         function = self.function
-        original = FunctionType(self.code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+        namespace, closure = function.__globals__, function.__closure__
+        original = FunctionType(self.code, namespace, function.__name__, function.__defaults__, closure)
         original.__kwdefaults__ = function.__kwdefaults__
         self.namespace.update(
-            ABSENT=ABSENT, CellType=CellType, DONE=object(), G=function.__globals__, ask=types.SimpleNamespace(**QUESTIONS),
+            ABSENT=ABSENT, CellType=CellType, DONE=object(), G=namespace, ask=types.SimpleNamespace(**QUESTIONS),
             in_place=in_place, leave=Resume, load_global=global_loader(function), original=original,
             make_function=function_maker(function), resuming=self.resumer.resuming,
             unchanged=lambda number: all(QUESTIONS[test.kind](*test.payload) for test in self.worlds[number - 1]),
@@ -116,9 +115,9 @@ class Writer(Naming):
             for operation in block.operations:
                 for operand in operands(operation):
                     made = pending.pop(operand, None) if isinstance(operand, Value) else None
-                    if made is not None and operation.opcode in FOLDED_INTO and same_failure(made.failure, operation.failure):
-                        assert isinstance(operand, Value)
-                        yield operand, made
+                    fits = made is not None and operation.opcode in FOLDED_INTO
+                    if made is not None and fits and same_failure(made.failure, operation.failure):
+                        yield made.result, made
                 if operation.effect or operation.opcode in ("original", "check"):
                     pending.clear()
                 if operation.opcode in EXPRESSIONS and len(operation.results) == 1 and uses[operation.results[0]] == 1:
@@ -210,7 +209,7 @@ class Writer(Naming):
         pairs = [
             (self.names[parameter], argument)
             for parameter, argument in zip(edge.block.parameters, edge.arguments, strict=True)
-            if not isinstance(argument, Value) or argument in self.folded or self.names[argument] != self.names[parameter]
+            if not isinstance(argument, Value) or self.names[argument] != self.names[parameter]
         ]
         if not pairs:
             return []
@@ -286,7 +285,8 @@ class Writer(Naming):
         if isinstance(failure, Abort):
             handler = ast.ExceptHandler(name("Exception"), None, [self.leave(failure.snapshot.number)])
         else:
-            handler = ast.ExceptHandler(name("BaseException"), "error", [self.leave(failure.snapshot.number, name("error"))])
+            leave = self.leave(failure.snapshot.number, name("error"))
+            handler = ast.ExceptHandler(name("BaseException"), "error", [leave])
         return [ast.Try(run, [handler], [], []), *trailing]
 
     # -- checks --
@@ -319,7 +319,7 @@ class Writer(Naming):
         asked = call(ast.Attribute(name("ask"), test.kind, ast.Load()), *subject, *payload)
         if test.result is None:
             return asked
-        loaded = ast.NamedExpr(self.stored(test.result), asked)
+        loaded = ast.NamedExpr(ast.Name(self.names[test.result], ast.Store()), asked)
         return ast.Compare(loaded, [ast.IsNot()], [name("ABSENT")])
 
     # -- the function --
@@ -337,15 +337,15 @@ class Writer(Naming):
     def signature(self) -> ast.arguments:
         """The parameters, with their defaults."""
         code, names = self.code, [ast.arg(text) for text in self.parameters()]
-        positional, keywords = names[: code.co_argcount], names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-        rest = names[code.co_argcount + code.co_kwonlyargcount :]
+        after = code.co_argcount + code.co_kwonlyargcount
+        positional, keywords, rest = names[: code.co_argcount], names[code.co_argcount : after], names[after:]
         vararg = rest.pop(0) if code.co_flags & inspect.CO_VARARGS else None
         kwarg = rest.pop(0) if code.co_flags & inspect.CO_VARKEYWORDS else None
         defaults = [self.constant(value) for value in self.function.__defaults__ or ()]
         given = self.function.__kwdefaults__ or {}
         kw_defaults = [self.constant(given[arg.arg]) if arg.arg in given else None for arg in keywords]
         only = code.co_posonlyargcount
-        return ast.arguments(positional[:only], positional[only:], vararg, keywords, kw_defaults, kwarg, defaults)  # type: ignore[arg-type]
+        return ast.arguments(positional[:only], positional[only:], vararg, keywords, kw_defaults, kwarg, defaults)
 
     def call_original(self) -> ast.expr:
         """The original with the same arguments."""

@@ -47,7 +47,8 @@ def examine() -> Iterator[Finding]:
     yield tools()
     yield works()
     before, during, after = hook_cost()
-    yield Finding(True, f"a Python call costs {before:.0f} ns; {during:.0f} ns while frames are captured, {after:.0f} ns after")
+    cost = f"{before:.0f} ns; {during:.0f} ns while frames are captured, {after:.0f} ns after"
+    yield Finding(True, f"a Python call costs {cost}")
     yield Finding(True, f"a guard of one question costs {guard_cost():.1f} ns")
 
 
@@ -60,7 +61,9 @@ def switch() -> Finding:
 def tools() -> Finding:
     """Does a tool see every line, which lets all original code run?"""
     busy = sys.gettrace() is not None or sys.getprofile() is not None
-    return Finding(not busy, "a tracer or profiler is active: original code runs" if busy else "no tracer or profiler is active")
+    if busy:
+        return Finding(False, "a tracer or profiler is active: original code runs")
+    return Finding(True, "no tracer or profiler is active")
 
 
 class Pair:

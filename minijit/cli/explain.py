@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     for name, summary in PARTS.items():
         parser.add_argument(f"--{name}", dest="parts", action="append_const", const=name, help=summary)
-    parser.add_argument("--time", action="store_true", help="also time the call before and after; this runs the function")
+    parser.add_argument("--time", action="store_true", help="also time the call before and after, which runs it")
     parser.add_argument("--json", action="store_true", help="everything, as JSON")
     parser.add_argument("--html", metavar="FILE", help="everything, as a page")
 

@@ -142,7 +142,8 @@ def at_line(module: ModuleType, line: int, where: str) -> FunctionType:
         raise Failure(NOT_FOUND, f"no function that can be reached begins at line {line} of {where}")
     if len(found) > 1:
         names = ", ".join(sorted(f.__qualname__ for f in found.values()))
-        raise Failure(NOT_PYTHON, f"line {line} of {where} has {len(found)} functions ({names}): put each on its own line")
+        advice = "put each on its own line"
+        raise Failure(NOT_PYTHON, f"line {line} of {where} has {len(found)} functions ({names}): {advice}")
     return next(iter(found.values()))
 
 
