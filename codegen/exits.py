@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from minijit.codegen.emitter import Emitter
 from minijit.codegen.purity import cannot_raise
 from minijit.interpreter.ir import Abort, Block, Exit, Operation, Region, Snapshot, Terminator, Value
@@ -22,10 +25,15 @@ class Exits:
         self.handled: dict[int, bool] = {}
         self.known: dict[Operation | Terminator, Snapshot | None] = {}
         self.polls = {number: s for number, s in head_snapshots(region).items() if self.is_handled(s)}
-        steps = (step for block in region.blocks for step in (*block.operations, block.terminator))
-        left = [self.of(step) for step in steps if step is not None]
+        left = [self.of(step) for step in known_steps(region)]
         found = {s.number: s for s in (*left, *self.polls.values()) if s is not None}
-        self.reads = {number: snapshot_reads(snapshot) for number, snapshot in found.items()}
+        again = {s.number for s in map(gone_back_to, known_steps(region)) if s is not None}
+        self.reads = {n: snapshot_reads(s if n in again else self.cut(s)) for n, s in found.items()}
+
+    def cut(self, snapshot: Snapshot) -> Snapshot:
+        """Return what a handler finds of a snapshot: the stack above its depth is gone."""
+        handler = self.emitter.original_handler(snapshot.offset)
+        return snapshot if handler is None else replace(snapshot, stack=snapshot.stack[: handler.depth])
 
     def of(self, step: Operation | Terminator) -> Snapshot | None:
         """Return what a step leaves by; nothing where nothing can be raised, or nobody would handle it."""
@@ -51,6 +59,22 @@ class Exits:
         if known is None:
             known = self.handled[snapshot.offset] = self.emitter.original_handler(snapshot.offset) is not None
         return known
+
+
+def known_steps(region: Region) -> Iterator[Operation | Terminator]:
+    """Yield all operations and terminators."""
+    for block in region.blocks:
+        yield from block.operations
+        if block.terminator is not None:
+            yield block.terminator
+
+
+def gone_back_to(step: Operation | Terminator) -> Snapshot | None:
+    """Return the snapshot whose instruction a step may go on with."""
+    if isinstance(step, Exit):
+        return step.snapshot
+    fails = failure(step)
+    return fails.snapshot if isinstance(fails, Abort) else None
 
 
 def cannot_fail(operation: Operation) -> bool:
