@@ -19,8 +19,8 @@ from minijit.interpreter.state import Frame, State, unbound_slots, unit_of
 from minijit.interpreter.tracer import Plan, Tracer
 from minijit.interpreter.trackers import MISSING, UNBOUND, Constant, Runtime, Tracker
 
-ATTEMPTS = 48
-STEP_BUDGET = 40_000
+ATTEMPTS = 24
+STEP_BUDGET = 25_000
 """Instructions traced for one region, all attempts together."""
 GENERATOR_KINDS = 0x20 | 0x80 | 0x100 | 0x200
 
