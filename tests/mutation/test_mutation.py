@@ -1,0 +1,101 @@
+"""Plant faults in the compiler, one at a time: some program tells each from a right compiler.
+
+`pytest tests/mutation -s` prints which program finds which fault. A fault that makes compiled code unsound may
+crash, so each runs in a process of its own; only programs that make use of the faulty part are run.
+"""
+
+import contextlib
+import functools
+
+import pytest
+from mutation.battery import first_difference, outcome
+from mutation.planted import FAULTS, asked, lowered, patched, rebuilt, replayed
+from mutation.programs import PROGRAMS
+
+from minijit import _shim, pipeline
+from minijit.codegen.operations import ROWS
+
+EQUIVALENT: dict[str, str] = {}
+"""Faults that nobody can see, and why."""
+
+
+@pytest.fixture(autouse=True)
+def _unverified(monkeypatch):
+    """A fault is to be found by what it does."""
+    monkeypatch.setattr(pipeline, "VERIFY", False)
+
+
+@functools.cache
+def expected(name):
+    return outcome(name, compiled=False)
+
+
+@functools.cache
+def uses(name):
+    """What a program makes use of, as (part, kind)."""
+    used = set()
+    with contextlib.ExitStack() as recorders:
+        for recorder in recording(used):
+            recorders.enter_context(recorder)
+        outcome(name, compiled=True)
+    return used
+
+
+def recording(used):
+    """Wrap everything that a fault may be in by something that changes nothing."""
+
+    def replay(entries, wanted):
+        used.update(("ledger", entry.opcode) for entry in entries)
+        return entries
+
+    def ask(test):
+        used.add(("guard", test[0]))
+        return (test,)
+
+    def rebuild(snapshot, stack):
+        found = {"locals": snapshot.locals, "operations": snapshot.operations, "stack": stack[1:]}
+        used.update(("leave", kind) for kind, something in found.items() if something)
+        return snapshot, stack
+
+    def redo(error, counter, is_redo=_shim.is_redo):
+        used.add(("operation", "is_redo"))
+        return is_redo(error, counter)
+
+    def row(opcode, low, operation, before):
+        used.add(("operation", opcode))
+        return before(low, operation)
+
+    yield replayed(replay)
+    yield asked(ask)
+    yield rebuilt(rebuild)
+    yield patched(_shim, "is_redo", redo)
+    for opcode in ROWS:
+        yield lowered(opcode, lambda before, opcode=opcode: functools.partial(row, opcode, before=before))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_without_a_fault_nothing_differs(name):
+    assert first_difference(expected(name), outcome(name, compiled=True)) is None
+
+
+def killer(fault, names):
+    """Run programs with a fault until one goes wrong."""
+    with fault.plant():
+        for name in names:
+            found = first_difference(expected(name), outcome(name, compiled=True))
+            if found is not None:
+                return {"program": name, "found": found}
+    return {"failure": None}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_fault_is_found(fault, isolated):
+    names = [name for name in PROGRAMS if (fault.part, fault.kind) in uses(name)]
+    if str(fault) in EQUIVALENT:
+        assert "program" not in isolated(lambda: killer(fault, names))
+        return
+    assert names, "no program makes use of it"
+    result = isolated(lambda: killer(fault, names), 10)
+    found = result.get("program") or result["failure"]
+    print(f"{fault}: {found}: {result.get('found', '')}"[:200])
+    assert found is not None, f"none of {names} tells"
