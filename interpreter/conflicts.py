@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from minijit.interpreter.ir import Value
 from minijit.interpreter.state import Pending
-from minijit.interpreter.trackers import PLAIN_TYPES, Constant, Runtime, Tracker
+from minijit.interpreter.trackers import MISSING, PLAIN_TYPES, Constant, Runtime, Tracker
 
 if TYPE_CHECKING:
     from minijit.interpreter.tracer import Tracer
@@ -83,10 +83,23 @@ def touches(t: Tracer, entry: Pending, kind: str, name: Any, base: Any) -> bool:
     if other not in NAMED or kind not in NAMED:
         return False
     if name is not ANY and key is not ANY and key != name:
-        return indexed(t, other, target) and t.may_alias(target, base)
+        return indexed(t, other, target) and may_be_one(t, target, base)
     if other == kind:
-        return kind == "global" or t.may_alias(target, base)
+        return kind == "global" or may_be_one(t, target, base)
     return crosses(t, {other: (target, owner), kind: (base, None)})
+
+
+def may_be_one(t: Tracer, target: Any, base: Any) -> bool:
+    """Whether two objects may be one. May emit a check that they are not, where they were two in the traced call."""
+    if not t.may_alias(target, base):
+        return False
+    if target is base or not (isinstance(target, Value) and isinstance(base, Value)):
+        return True
+    examples = t.examples.get(target, MISSING), t.examples.get(base, MISSING)
+    if examples[0] is examples[1] or any(example is MISSING for example in examples) or t.state.stale:
+        return True
+    t.test("distinct", Runtime(target), (base,))
+    return False
 
 
 VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
@@ -152,7 +165,10 @@ def is_other_dict(t: Tracer, base: Any, tracker: Tracker | None, namespace: dict
 
 def apart(t: Tracer, owner: Any, items: Any) -> bool:
     """Whether a dict is certainly not the object's own."""
-    if not isinstance(owner, Value) or not isinstance(items, Value):
+    if not isinstance(owner, Value) or not isinstance(items, Value) or t.state.stale:
+        return False
+    examples = t.examples.get(owner, MISSING), t.examples.get(items, MISSING)
+    if t.shim.is_dict_of(*examples):
         return False
     t.test("not_dict_of", Runtime(owner), (items,))
     return True
@@ -217,10 +233,21 @@ def forget_facts(t: Tracer, base: Any, kind: str, name: Any) -> None:
             del facts[location]
     for location in [found for found in facts if found[1] == kind or (kind in NAMED and found[1] in NAMED)]:
         other, read, key = location
-        if name is not ANY and name is not None and key is not None and key != name:
+        if is_known(name) and is_known(key) and key != name:
             continue
-        if t.may_alias(other, base) if read == kind else may_cross(t, (other, read), (base, kind)):
+        if read == kind:
+            gone = t.may_alias(other, base)
+        else:
+            gone = may_cross(t, (other, read), (base, kind))
+            if gone and kind == "item" and read == "attr" and not is_known(name):
+                gone = not apart(t, other, base)
+        if gone:
             del facts[location]
+
+
+def is_known(name: Any) -> bool:
+    """Whether a name can be told from others: it does not stand for several, nor for a key known at run time only."""
+    return name is not ANY and name is not None and not isinstance(name, Value)
 
 
 def may_cross(t: Tracer, one: tuple[Any, str], two: tuple[Any, str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from minijit.interpreter import naming
 from minijit.interpreter.conflicts import ANY, VIEWS, WRITES, may_be_walked, touches
 from minijit.interpreter.ir import Operand
 from minijit.interpreter.signals import CommitFirst, Opaque
+from minijit.interpreter.state import Pending
 from minijit.interpreter.trackers import MISSING, PLAIN_TYPES, Constant, Runtime, Tracker
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ VALUES = {"set_item": 2, "set_attr": 1, "set_global": 0, "set_deref": 1}
 SHOWN: tuple[Any, ...] = ([], {}, set(), {}.keys(), {}.values(), {}.items())
 INDIRECT = frozenset({*VIEWS, *(type(iter(shown)) for shown in SHOWN)})
 """Types of objects that show the contents of another."""
+
+UNCHANGING = frozenset({*PLAIN_TYPES, tuple, range, frozenset})
+"""Types whose contents no effect changes."""
 
 INSIDE = frozenset({*PLAIN_TYPES, tuple})
 """Types of values that may die in an inlined call: at most what hides behind them has a finalizer."""
@@ -42,7 +47,17 @@ def change(
             t.escape(operand)
     else:
         t.pend(opcode, operands, payload, text, exclusive)
-    t.wrote(t.state.base(owner), "item", ANY, None)
+    name: Any = ANY
+    key = operands[1] if opcode in ("set_item", "del_item") else None
+    if isinstance(key, Constant) and type(key.value) in PLAIN_TYPES and key.value is not None and is_mapping(t, owner):
+        name = key.value
+    t.wrote(t.state.base(owner), "item", name, None)
+
+
+def is_mapping(t: Tracer, owner: Tracker) -> bool:
+    """A dict: one key is one place."""
+    kind = t.known_type(owner)
+    return kind is not None and issubclass(kind, dict)
 
 
 def replay(
@@ -66,7 +81,7 @@ def described(t: Tracer, function: Any, owner: Tracker) -> str:
 def settled(t: Tracer, owner: Tracker) -> None:
     """A read of contents must see pending effects."""
     owner = t.state.resolve(owner)
-    if not isinstance(owner, (Runtime, Constant)):
+    if not isinstance(owner, (Runtime, Constant)) or t.known_type(owner) in UNCHANGING:
         return
     if t.known_type(owner) in INDIRECT or t.known_type(owner) is None:
         walked = t.walks.get(owner.value) if isinstance(owner, Runtime) else None
@@ -83,8 +98,46 @@ def overwritable(t: Tracer, owner: Tracker, kind: str = "item", name: Any = ANY)
         if entry.opcode not in WRITES or not touches(t, entry, kind, name, base):
             continue
         place = VALUES.get(entry.opcode)
-        if place is None or t.known_type(entry.operands[place]) not in PLAIN_TYPES:
+        if place is None or t.need_type(entry.operands[place]) not in PLAIN_TYPES:
             raise CommitFirst
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """What pending appends and pops have done to the end of a list: so many items taken off, these put on."""
+
+    gone: int
+    added: tuple[Pending, ...]
+
+
+def tail_of(t: Tracer, owner: Tracker) -> Tail | None:
+    """The end of a list as the ledger leaves it; None where something else may have been done to it."""
+    if t.known_type(owner) is not list:
+        return None
+    base, gone = t.state.base(owner), 0
+    added: list[Pending] = []
+    for entry in t.state.ledger:
+        if entry.opcode not in WRITES or not touches(t, entry, "item", ANY, base):
+            continue
+        if t.state.base(entry.operands[0]) != base:
+            return None
+        if entry.opcode == "append":
+            added.append(entry)
+        elif is_pop(entry) and not added:
+            gone += 1
+        elif is_pop(entry):
+            added.pop()
+        else:
+            return None
+    return Tail(gone, tuple(added))
+
+
+def is_pop(entry: Pending) -> bool:
+    """The last item is taken out."""
+    if entry.opcode != "del_item" or entry.site < 0:
+        return False
+    key = entry.operands[1]
+    return isinstance(key, Constant) and type(key.value) is int and key.value == -1
 
 
 def own(t: Tracer, item: Runtime) -> None:

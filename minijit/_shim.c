@@ -48,6 +48,7 @@ static PyMethodDef functions[] = {
     {"has_unicode_keys", dict_has_unicode_keys, METH_O, "has_unicode_keys(dict): exact dict, exact str keys."},
     {"quiet_item", FASTCALL(quiet_item),
      "quiet_item(container, key): what a dict has there, True for a set; KeyError: not there; LookupError: not quiet."},
+    {"is_dict_of", FASTCALL(is_dict_of), "is_dict_of(object, dict): whether that is its __dict__, which is not made."},
     {"stand_in", FASTCALL(stand_in), "stand_in(code, original): code does what original does."},
     {"forget_stand_in", FASTCALL(forget_stand_in),
      "forget_stand_in(table, address, ...): that code object is gone, and goes from the table too."},

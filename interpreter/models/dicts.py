@@ -86,6 +86,9 @@ def dict_get(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then, ex
 
 
 def _get(t: Tracer, source: Tracker, key: Tracker, default: Tracker) -> Tracker:
+    known = subscript.known_item(t, source, key)
+    if known is not None:
+        return known
     settled(t, source)
     found = subscript.held_value(t, example_of(source), example_of(key))
     if found is ABSENT:
@@ -145,6 +148,9 @@ def dict_setdefault(t: Tracer, arguments: Arguments, keywords: Keywords, then: T
             return complete(t, then, extras, record.values[place])
         t.update(target, subscript.with_item(record, key, value))
         return complete(t, then, extras, value)
+    known = subscript.known_item(t, target, arguments[1])
+    if known is not None:
+        return complete(t, then, extras, known)
     settled(t, target)
     found = subscript.held_value(t, example_of(target), example_of(t.state.resolve(arguments[1])))
     if found is MISSING or found is ABSENT:

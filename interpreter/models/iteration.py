@@ -6,7 +6,7 @@ from array import array
 from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
-from minijit.interpreter.effects import settled
+from minijit.interpreter.effects import settled, tail_of
 from minijit.interpreter.models.types import Arguments, exactly
 from minijit.interpreter.ops.containers import items_of
 from minijit.interpreter.protocols import call, iterate
@@ -43,6 +43,11 @@ def len_(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then, extras
         if type(source.value) in SIZED:
             return complete(t, then, extras, source.derived(len(source.value)))  # type: ignore[arg-type]
     kind = t.need_type(source)
+    tail = tail_of(t, source) if kind is list and t.state.record(source) is None else None
+    if tail is not None and (tail.gone or tail.added):
+        real = t.emit("call", (Constant(len), source), (), int, raises=False)
+        change = Constant(len(tail.added) - tail.gone)
+        return complete(t, then, extras, t.emit("binary", (real, change), "+", int, raises=False))
     if kind in SIZED:
         settled(t, source)
         return complete(t, then, extras, t.emit("call", (Constant(len), source), (), int, raises=False))

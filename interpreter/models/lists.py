@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minijit.interpreter.effects import ask, change, described, example_of, is_fresh, need_index, own, replay, settled
+from minijit.interpreter.effects import ask, change, described, example_of, is_fresh, need_index, own, replay, settled, tail_of
 from minijit.interpreter.models.types import Arguments, exactly
 from minijit.interpreter.ops.containers import append, items_of
 from minijit.interpreter.protocols import operators, storage, subscript
@@ -69,8 +69,15 @@ def take(t: Tracer, target: Tracker, index: Tracker) -> Tracker:
     if t.known_type(target) is not list:
         raise Opaque("list.pop of a subclass")
     need_index(t, index)
-    settled(t, target)
-    item = t.emit("item", (target, index), None, None, subscript.example_item(target, index))
+    tail = tail_of(t, target) if isinstance(index, Constant) and index.value == -1 else None
+    if tail is None:
+        settled(t, target)
+    elif tail.added:
+        last = tail.added[-1]
+        t.pend("del_item", (target, index), None, described(t, list.pop, target), exclusive=True)
+        return last.operands[1]
+    place = index if tail is None else Constant(-1 - tail.gone)
+    item = t.emit("item", (target, place), None, None, subscript.example_item(target, place))
     own(t, item)
     change(t, "del_item", (target, index), None, described(t, list.pop, target), exclusive=True)
     return item

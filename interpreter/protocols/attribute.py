@@ -24,6 +24,7 @@ from minijit.interpreter.protocols.continuation import Extras, complete
 from minijit.interpreter.protocols.lookup import ABSENT
 from minijit.interpreter.signals import Opaque
 from minijit.interpreter.state import Then
+from minijit.interpreter.tracer import same
 from minijit.interpreter.trackers import (
     MISSING,
     PLAIN_TYPES,
@@ -450,7 +451,9 @@ def _store_real(t: Tracer, owner: Tracker, cls: type, name: str, value: Tracker,
         t.emit_fresh_effect("set_attr", (owner, value), name)
         t.escape(value)
     else:
-        require_inert_attribute(t, owner, cls, name, found)
+        fact = t.state.facts.get((base, "attr", name))
+        if fact is None or not same(t.state.resolve(fact), t.state.resolve(value)):
+            require_inert_attribute(t, owner, cls, name, found)
         t.pend("set_attr", (owner, value), name, f"{naming.path(t, owner)}.{name} = ...")
     t.wrote(base, "attr", name, value)
 

@@ -16,7 +16,8 @@ from minijit.interpreter.trackers import PLAIN_TYPES, Constant, Mapping, Runtime
 if TYPE_CHECKING:
     from minijit.interpreter.tracer import Tracer
 
-HASHED = (dict, set, frozenset, OrderedDict, defaultdict)
+MAPPINGS = (dict, OrderedDict, defaultdict)
+HASHED = (*MAPPINGS, set, frozenset)
 
 
 def test(t: Tracer, item: Tracker, container: Tracker, then: Then) -> bool:
@@ -30,6 +31,8 @@ def test(t: Tracer, item: Tracker, container: Tracker, then: Then) -> bool:
     if kind is str and t.need_type(item) is str:
         return complete(t, then, (), t.emit("contains", (item, container), False, bool))
     if kind in HASHED and t.state.record(container) is None:
+        if kind in MAPPINGS and subscript.known_item(t, container, item) is not None:
+            return complete(t, then, (), Constant(True))
         settled(t, container)
         text = kind is dict and isinstance(container, Runtime) and t.need_type(item) is str
         if text and subscript.is_text_dict(t, container):  # type: ignore[arg-type]

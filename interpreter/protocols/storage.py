@@ -20,11 +20,12 @@ from minijit.interpreter.effects import (
     overwritable,
     settled,
 )
-from minijit.interpreter.ir import constant_text
+from minijit.interpreter.ir import Value, constant_text
 from minijit.interpreter.protocols import call, lookup, subscript
 from minijit.interpreter.protocols.lookup import ABSENT
 from minijit.interpreter.signals import Opaque
 from minijit.interpreter.state import Then
+from minijit.interpreter.tracer import same
 from minijit.interpreter.trackers import MISSING, PLAIN_TYPES, Constant, Mapping, Runtime, Sequence, Tracker
 
 if TYPE_CHECKING:
@@ -71,21 +72,22 @@ def _store_sequence(t: Tracer, owner: Tracker, record: Sequence, key: Tracker, v
 
 def store_item(t: Tracer, owner: Tracker, key: Tracker, value: Tracker, base_type: Any = None) -> None:
     """Set a key of a dict; `base_type`: by that class's own method, past an override."""
-    name = key.value if subscript.is_plain_key(key) else MISSING  # type: ignore[attr-defined]
-    require_inert_item(t, owner, key, name)
-    text = f"{naming.path(t, owner)}[{naming.path(t, key) if name is MISSING else constant_text(name)}] = ..."
+    require_inert_item(t, owner, key, value)
+    name = subscript.name_of(t, key)
+    shown = constant_text(key.value) if isinstance(key, Constant) else naming.path(t, key)
+    text = f"{naming.path(t, owner)}[{shown}] = ..."
     if base_type is None:
         change(t, "set_item", (owner, key, value), None, text)
     else:
         base_type(t, (owner, key, value))
-    if name is not MISSING and name is not None:
+    if name is not ANY:
         t.learn(t.state.base(owner), "item", name, value)
 
 
-def require_inert_item(t: Tracer, owner: Tracker, key: Tracker, name: Any) -> None:
+def require_inert_item(t: Tracer, owner: Tracker, key: Tracker, value: Tracker) -> None:
     """Looking the key up runs no code, nor does the death of the value that is there."""
-    fact = t.state.facts.get((t.state.base(owner), "item", name)) if type(name) is str else None
-    if fact is not None and t.known_type(fact) in PLAIN_TYPES:
+    fact = subscript.known_item(t, owner, key)
+    if fact is not None and (t.known_type(fact) in PLAIN_TYPES or same(t.state.resolve(fact), t.state.resolve(value))):
         if t.known_type(owner) is dict and isinstance(owner, Runtime) and subscript.is_text_dict(t, owner):
             subscript.need_unicode_keys(t, owner)
         else:
@@ -95,7 +97,8 @@ def require_inert_item(t: Tracer, owner: Tracker, key: Tracker, name: Any) -> No
     if subscript.held(t, example_of(owner), example_of(key)) not in (*PLAIN_TYPES, None):
         raise Opaque("the overwritten item may have a finalizer")
     if not is_fresh(t, owner):
-        overwritable(t, owner, "item", name if name is not MISSING else ANY)
+        name = subscript.name_of(t, key)
+        overwritable(t, owner, "item", ANY if isinstance(name, Value) else name)
     ask(t, "inert_item", owner, operand)
 
 

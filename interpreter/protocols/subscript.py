@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from minijit.interpreter.effects import as_runtime, ask, example_of, key_operand
+from minijit.interpreter.conflicts import ANY
+from minijit.interpreter.effects import INSIDE, as_runtime, ask, example_of, key_operand, tail_of
+from minijit.interpreter.ir import Value
 from minijit.interpreter.protocols import call, lookup
 from minijit.interpreter.protocols.continuation import Extras, complete
 from minijit.interpreter.protocols.lookup import ABSENT
@@ -171,7 +173,12 @@ def _constant_dict_item(t: Tracer, owner: Constant, key: Tracker) -> Tracker:
 
 def _indexed(t: Tracer, owner: Tracker, kind: type, key: Tracker) -> Tracker:
     if t.state.record(owner) is None and t.pending_on("item", None, t.state.base(owner)):
-        raise CommitFirst
+        tail = tail_of(t, owner)
+        if tail is None or not isinstance(key, Constant) or type(key.value) is not int or key.value >= 0:
+            raise CommitFirst
+        if -key.value <= len(tail.added):
+            return tail.added[key.value].operands[1]
+        key = Constant(key.value + len(tail.added) - tail.gone)
     type_ = str if kind is str else int if kind in (bytes, range) else None
     if t.need_type(key) in (int, bool):
         example = example_item(owner, key)
@@ -199,16 +206,15 @@ def example_item(owner: Tracker, key: Tracker) -> object:
 
 def mapping_item(t: Tracer, owner: Tracker, kind: type, key: Tracker, then: Then, extras: Extras) -> bool:
     """An item of a dict or of an instance of a subclass that reads items as dict does."""
+    known = known_item(t, owner, key)
+    if known is not None:
+        return complete(t, then, extras, known)
+    base, name = t.state.base(owner), name_of(t, key)
+    if t.pending_on("item", None if name is ANY or isinstance(name, Value) else name, base):
+        raise CommitFirst
     if kind is dict and isinstance(owner, Runtime) and t.need_type(key) is str and is_text_dict(t, owner):
         return complete(t, then, extras, text_item(t, owner, key))
     operand = key_operand(t, key)
-    base = t.state.base(owner)
-    name = key.value if is_plain_key(key) and key.value is not None else MISSING  # type: ignore[attr-defined]
-    fact = t.fact(base, "item", name) if name is not MISSING else None
-    if fact is not None:
-        return complete(t, then, extras, fact)
-    if name is MISSING and t.pending_on("item", None, base):
-        raise CommitFirst
     example = held_value(t, example_of(owner), example_of(key))
     if example is ABSENT:
         if lookup.in_class(kind, "__missing__") is ABSENT:
@@ -216,9 +222,23 @@ def mapping_item(t: Tracer, owner: Tracker, kind: type, key: Tracker, then: Then
         ask(t, "no_key", owner, operand)
         return MISSING_ITEM[0](t, owner, kind, key, then, extras)
     loaded = t.load("keyed_item", as_runtime(t, owner), (operand,), example)
-    if name is not MISSING:
+    if name is not ANY:
         t.learn(base, "item", name, loaded)
     return complete(t, then, extras, loaded)
+
+
+def name_of(t: Tracer, key: Tracker) -> Any:
+    """What a key is called among the facts: itself, or the value that it is at run time."""
+    key = t.state.resolve(key)
+    if is_plain_key(key) and key.value is not None:  # type: ignore[attr-defined]
+        return key.value  # type: ignore[attr-defined]
+    return key.value if isinstance(key, Runtime) and t.need_type(key) in INSIDE else ANY
+
+
+def known_item(t: Tracer, owner: Tracker, key: Tracker) -> Tracker | None:
+    """What was written or found under that very key, nothing having come between."""
+    name = name_of(t, key)
+    return None if name is ANY else t.state.facts.get((t.state.base(owner), "item", name))
 
 
 MISSING_ITEM: list[Any] = []
@@ -261,9 +281,6 @@ def text_item(t: Tracer, owner: Runtime, key: Tracker) -> Tracker:
     """An item of an exact dict by an exact str, on dicts whose keys are all str."""
     base = t.state.base(owner)
     name = key.value if isinstance(key, Constant) else None
-    fact = t.fact(base, "item", name)
-    if fact is not None and name is not None:
-        return fact
     example = held_value(t, owner.example, example_of(key))
     if example is ABSENT:
         raise Opaque("KeyError")
@@ -272,7 +289,10 @@ def text_item(t: Tracer, owner: Runtime, key: Tracker) -> Tracker:
         t.learn(base, "item", name, loaded)
         return loaded
     need_unicode_keys(t, owner)
-    return t.emit("item", (owner, key), example=example)
+    loaded = t.emit("item", (owner, key), example=example)
+    if isinstance(key, Runtime):
+        t.learn(base, "item", key.value, loaded)
+    return loaded
 
 
 def need_unicode_keys(t: Tracer, owner: Runtime) -> None:

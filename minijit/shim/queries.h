@@ -71,6 +71,16 @@ quiet_item(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
     return NULL;
 }
 
+static PyObject *
+is_dict_of(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
+{
+    if (nargs != 2) {
+        PyErr_SetString(PyExc_TypeError, "is_dict_of(object, dict)");
+        return NULL;
+    }
+    return PyBool_FromLong(own_dict(args[0], Py_TYPE(args[0])) == args[1]);
+}
+
 /* Hidden locals show neither in locals() nor in f_locals. Only for a code object nobody runs yet. */
 static PyObject *
 hide_locals(PyObject *Py_UNUSED(module), PyObject *args)
