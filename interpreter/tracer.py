@@ -326,11 +326,12 @@ class Tracer:
         type_ = type(tracker.example)
         if self.site("type") in self.distrusted:
             return None
+        lasting = type_ is not type(None) and type_.__flags__ & IMMUTABLE_TYPE  # None is asked for where it is needed
         if type_ is type(None):
             self.test("is", tracker, (None,))
         else:
             self.test("type", tracker, (type_,))
-        if tracker.value in self.entry_values and (self.state.opened or type_.__flags__ & IMMUTABLE_TYPE):
+        if tracker.value in self.entry_values and (self.state.opened or lasting):
             self.entry_types[tracker.value] = type_
         self.state.types[tracker.value] = type_
         return type_
