@@ -97,6 +97,7 @@ class Names:
         for slot, value in region.arguments:
             if slot >= free_start and function.__closure__:
                 self.seen[value] = function.__closure__[slot - free_start]
+        self.cells = dict(named_cells(region))
         for test in all_tests(region):
             self._learn(test)
 
@@ -106,7 +107,7 @@ class Names:
         load = LOADS.get(test.kind)
         owner = test.subject
         if test.kind == "cell" and isinstance(test.payload[0], CellType):
-            self.names[test.result] = "a closure variable"
+            self.names[test.result] = self.cell(test.payload[0])
             self.seen[test.result] = content(test.payload[0])
         if load is None or owner is None:
             return
@@ -128,6 +129,10 @@ class Names:
         found = next((name for name, known in list(self.namespace.items()) if known is value), None)
         return found if isinstance(found, str) else shown(value)
 
+    def cell(self, cell: object) -> str:
+        """A cell by the name that a function has for it."""
+        return self.cells.get(id(cell), "a closure variable")
+
     def namespace_prefix(self, namespace: object) -> str:
         """What to write before the name of a global."""
         if namespace is self.namespace:
@@ -147,6 +152,14 @@ def all_tests(region: Region) -> Iterator[Test]:
         for operation in block.operations:
             if operation.opcode == "check" and isinstance(operation.payload, tuple):
                 yield from operation.payload
+
+
+def named_cells(region: Region) -> Iterator[tuple[int, str]]:
+    """The cells of functions that the tests ask about, with the names of their variables."""
+    for test in all_tests(region):
+        for item in test.payload:
+            if isinstance(item, FunctionType) and item.__closure__:
+                yield from zip(map(id, item.__closure__), item.__code__.co_freevars, strict=False)
 
 
 class Missing:
@@ -280,8 +293,8 @@ SPECIAL: dict[str, Callable[[tuple[Any, ...], Names], str]] = {
     "global_absent": _global_absent,
     "version": lambda payload, names: f"class {class_name(payload[0])} is unchanged",
     "function": lambda payload, names: f"function {payload[0].__qualname__} is unchanged",
-    "cell": lambda payload, names: "a closure variable is bound",
-    "cell_is": lambda payload, names: f"a closure variable is {shown(payload[1])}",
+    "cell": lambda payload, names: f"{names.cell(payload[0])} is bound",
+    "cell_is": lambda payload, names: f"{names.cell(payload[0])} is {names.constant(payload[1])}",
     "constant": lambda payload, names: f"{shown(payload[0])} is at hand",
 }
 
