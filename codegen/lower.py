@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType
 
 from minijit.codegen.buffer import NO_POSITION, Handler, Label, Resolve
@@ -24,6 +24,7 @@ from minijit.interpreter.ir import (
     Block,
     Branch,
     Const,
+    Deliver,
     Edge,
     Exit,
     Jump,
@@ -35,7 +36,7 @@ from minijit.interpreter.ir import (
     Return,
     Value,
 )
-from minijit.interpreter.ir_values import tests
+from minijit.interpreter.ir_values import operands, tests
 from minijit.interpreter.opcodes import OPCODE
 from minijit.interpreter.raw import read
 
@@ -63,7 +64,7 @@ def emit(regions: Sequence[Region], code: CodeType, runtime: Runtime) -> Emitter
 class RegionLowering:
     """Emits one region. Mutates its emitter."""
 
-    __slots__ = ("emitter", "labels", "late", "latest", "pads", "placed", "plan", "runtime", "trees")
+    __slots__ = ("emitter", "labels", "late", "latest", "moving", "pads", "placed", "plan", "runtime", "trees")
 
     def __init__(self, emitter: Emitter, plan: Plan, runtime: Runtime, positions: dict[int, Position]) -> None:
         self.emitter = emitter
@@ -72,6 +73,8 @@ class RegionLowering:
         self.runtime = runtime
         self.labels: dict[int, Label] = {}
         self.placed: set[int] = set()
+        self.moving: frozenset[Operand] = frozenset()
+        """Values that the operation under way takes with it: only the stack holds them while it runs."""
         self.late: list[tuple[Label, Edge, Position, bool]] = []
         self.latest: Position = (region_line(plan), region_line(plan), None, None)
         """A traceback entry without a line would break its readers, so what may raise takes this one at least."""
@@ -135,6 +138,9 @@ class RegionLowering:
             self.start(position, handler)
         elif type(operand) is Value:
             self.emitter.load_fast(self.plan.slots[operand])
+            if operand in self.moving:
+                self.emitter.load_const(None)
+                self.emitter.store_fast(self.plan.slots[operand])
         elif type(operand) is Const:
             self.emitter.load_const(operand.value)
         else:
@@ -193,10 +199,34 @@ class RegionLowering:
         self.emitter.place(self.label(block))
         self.placed.add(block.number)
         trees = self.trees
-        for operation in block.operations:
+        for index, operation in enumerate(block.operations):
             if not operation.results or operation.results[0] not in trees:
+                self.moving = self.taken(block, index)
                 self.statement(operation)
+                self.moving = frozenset()
         TERMINATORS[type(block.terminator)](self, block.terminator, following)
+
+    def taken(self, block: Block, index: int) -> frozenset[Operand]:
+        """Find what an operation that runs any code is the last to hold: it must be able to let go of it."""
+        operation = block.operations[index]
+        if not isinstance(operation.failure, Deliver):
+            return frozenset()
+        loaded = list(self.loads(operation))
+        found: list[Operand] = []
+        for step in block.operations[index + 1 :]:
+            if step.opcode != "drop":
+                break
+            found += step.operands
+        snapshot = self.plan.exits.of(operation)
+        kept = self.plan.exits.reads[snapshot.number] if snapshot is not None else ()
+        return frozenset(x for x in found if x not in kept and x in self.plan.slots and loaded.count(x) == 1)
+
+    def loads(self, operation: Operation) -> Iterator[Operand]:
+        """Yield all operands that are loaded for an operation, also by what is computed there."""
+        for operand in operands(operation):
+            yield operand
+            if operand in self.trees:
+                yield from self.loads(self.trees[operand])
 
     def loop_head(self, block: Block) -> None:
         """Cover the instruction before a loop's head: some versions report there what a back edge raises."""
