@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from minijit import _shim, pipeline
 from minijit.codegen.lower import RegionLowering
@@ -41,30 +41,34 @@ def patched(owner: object, name: str, value: object) -> Iterator[None]:
 # -- the ledger -------------------------------------------------------------------------------------------
 
 
-def replayed(edit, wanted=lambda entry: True):
-    """Replay an edited ledger at every commit point."""
+def replayed(edit, wanted=lambda operation: True):
+    """At every commit point other operations are emitted than the tracer believes."""
     flush = Tracer.flush
 
     def faulty(self):
-        self.state.ledger[:] = edit(list(self.state.ledger), wanted)
+        count = len(self.state.ledger)
         flush(self)
+        if count:
+            emitted = self.block.operations[-count:]
+            self.block.operations[-count:] = edit(emitted, wanted)
 
     return patched(Tracer, "flush", faulty)
 
 
-def twice(entries, wanted):
-    """The entries again, after all others."""
-    return entries + [entry for entry in entries if wanted(entry)]
+def twice(operations, wanted):
+    """The first of them again, after all others."""
+    first = next((operation for operation in operations if wanted(operation)), None)
+    return operations if first is None else [*operations, replace(first)]
 
 
-def dropped(entries, wanted):
-    return [entry for entry in entries if not wanted(entry)]
+def dropped(operations, wanted):
+    return [operation for operation in operations if not wanted(operation)]
 
 
-def moved_first(entries, wanted):
+def moved_first(operations, wanted):
     """The last of them overtakes all others."""
-    last = max((place for place, entry in enumerate(entries) if wanted(entry)), default=None)
-    return entries if last is None else [entries[last], *entries[:last], *entries[last + 1 :]]
+    last = max((place for place, operation in enumerate(operations) if wanted(operation)), default=None)
+    return operations if last is None else [operations[last], *operations[:last], *operations[last + 1 :]]
 
 
 LEDGER = ("set_attr", "del_attr", "set_item", "del_item", "append", "set_add", "list_extend", "effect_call",
@@ -75,7 +79,7 @@ def ledger_faults():
     for kind in LEDGER:
         for name, edit in (("replayed twice", twice), ("dropped", dropped), ("out of order", moved_first)):
             yield Fault(name, "ledger", kind,
-                        lambda edit=edit, kind=kind: replayed(edit, lambda entry: entry.opcode == kind))
+                        lambda edit=edit, kind=kind: replayed(edit, lambda operation: operation.opcode == kind))
 
 
 # -- guards -----------------------------------------------------------------------------------------------

@@ -117,8 +117,9 @@ PROGRAMS = {
     "a list extended": """
         def f(items, more):
             items.append(1)
-            items.extend((2, 3))
-            items += [4]
+            items.extend(more)
+            items.append(2)
+            items += more
         def drive(call):
             for x in (1, 2, 3):
                 items = [0]
@@ -296,6 +297,27 @@ PROGRAMS = {
             for items in ([1, 2, 3], [1, 2, 3], [1, 2], [1], []):
                 call(items, 1)
     """,
+    "a local deleted and bound again": """
+        def f(items, x):
+            y = x
+            try:
+                y = x + 1
+                del y
+                y = 5
+                items.index(x)
+                y = 6
+                del y
+                items.index(x + 1)
+            except ValueError:
+                try:
+                    return y
+                except NameError:
+                    return "gone"
+            return 1
+        def drive(call):
+            for items in ([1, 2, 3], [1, 2, 3], [1], []):
+                call(items, 1)
+    """,
     # -- guards --
     "types": """
         def f(a, b):
@@ -437,65 +459,241 @@ PROGRAMS = {
             box.go = lambda: 2
             call(box)
     """,
-    "what is overwritten has a finalizer": """
+    "an attribute that is overwritten has a finalizer": """
+        class Box: pass
         class Loud:
-            def __init__(self, name): self.name = name
-            def __del__(self): note("dead", self.name, LOG[:])
-        class Box:
-            pass
+            def __del__(self): other.n = 100
+        other = Box()
+        def f(box, other):
+            n = other.n
+            box.x = 1
+            return other.n + n
+        def drive(call):
+            for make in (int, int, Loud, str):
+                other.n, box = 1, Box()
+                box.x = make()
+                call(box, other)
+    """,
+    "a slot that is overwritten has a finalizer": """
+        class Box: pass
         class Slotted:
             __slots__ = ("x",)
-        LOG = []
-        def f(box, log, slotted):
+        class Loud:
+            def __del__(self): other.n = 100
+        other = Box()
+        def f(box, other):
+            n = other.n
             box.x = 1
-            log.append("in between")
-            slotted.x = 2
-            log.append("later")
+            return other.n + n
         def drive(call):
-            for x in (1, 2, Loud("attribute")):
-                box, slotted = Box(), Slotted()
-                box.x, slotted.x = x, 0
-                del x
-                LOG.clear()
-                call(box, LOG, slotted)
-            box, slotted = Box(), Slotted()
-            box.x, slotted.x = 0, Loud("slot")
-            LOG.clear()
-            call(box, LOG, slotted)
+            for make in (int, int, Loud, str):
+                other.n, box = 1, Slotted()
+                box.x = make()
+                call(box, other)
     """,
-    "what an item's place held has a finalizer": """
+    "an item that is overwritten has a finalizer": """
+        class Box: pass
         class Loud:
-            def __init__(self, name): self.name = name
-            def __del__(self): note("dead", self.name, LOG[:])
-        LOG = []
-        def f(table, log, items):
+            def __del__(self): other.n = 100
+        other = Box()
+        def f(table, other):
+            n = other.n
             table["a"] = 1
-            log.append("in between")
-            items[0] = 2
-            log.append("later")
+            return other.n + n
         def drive(call):
-            for x in (1, 2, Loud("value")):
-                table, items = {"a": x}, [0]
-                del x
-                LOG.clear()
-                call(table, LOG, items)
-            table, items = {"a": 0}, [Loud("item")]
-            LOG.clear()
-            call(table, LOG, items)
+            for make in (int, int, Loud, str):
+                other.n, table = 1, {}
+                table["a"] = make()
+                call(table, other)
     """,
-    "what is cleared has a finalizer": """
+    "items that are cleared have a finalizer": """
+        class Box: pass
         class Loud:
-            def __del__(self): note("dead", LOG[:])
-        LOG = []
-        def f(items, log):
+            def __del__(self): other.n = 100
+        other = Box()
+        def f(items, other):
+            n = other.n
             items.clear()
-            log.append("later")
+            return other.n + n
         def drive(call):
-            for x in (1, 2, Loud()):
-                items = [x]
-                del x
-                LOG.clear()
-                call(items, LOG)
+            for make in (int, int, Loud, str):
+                other.n, items = 1, []
+                items.append(make())
+                call(items, other)
+    """,
+    "keys that look": """
+        class Box: pass
+        class Key:
+            def __hash__(self): return hash("a")
+            def __eq__(self, value):
+                other.n = 100
+                return False
+        other = Box()
+        def f(table, key, other):
+            n = other.n
+            found = table.get(key)
+            return other.n + n, found
+        def drive(call):
+            for make in (int, int, Key, str):
+                other.n = 1
+                call({make(): 5}, "a", other)
+    """,
+    "keys that look when asked whether they are there": """
+        class Box: pass
+        class Key:
+            def __hash__(self): return hash("a")
+            def __eq__(self, value):
+                other.n = 100
+                return False
+        other = Box()
+        def f(table, key, other):
+            n = other.n
+            found = key in table
+            return other.n + n, found
+        def drive(call):
+            for make in (str, str, Key, str):
+                other.n = 1
+                call({make(): 5}, "a", other)
+    """,
+    "members that look": """
+        class Box: pass
+        class Key:
+            def __hash__(self): return hash("a")
+            def __eq__(self, value):
+                other.n = 100
+                return False
+        other = Box()
+        def f(found, key, other):
+            n = other.n
+            found.add(key)
+            return other.n + n
+        def drive(call):
+            for make in (int, int, Key, str):
+                other.n = 1
+                call({make()}, "a", other)
+    """,
+    "a key that is not there": """
+        def f(found, key):
+            found.remove(key)
+            n = len(key)
+            return n
+        def drive(call):
+            for found in ({"a"}, {"a", "b"}, {"b"}, {"a"}):
+                call(found, "a")
+                note(sorted(found))
+    """,
+    "an index out of all range": """
+        def f(items, place, log):
+            items.insert(place, "x")
+            log.append("later")
+            return log
+        def drive(call):
+            for place in (0, 1, 10 ** 30, -10 ** 30, 2):
+                call([1, 2], place, [])
+    """,
+    "a cell that is handed on": """
+        def make(n):
+            def f(x):
+                return n, x
+            def set(x):
+                nonlocal n
+                n = x
+            def unset():
+                nonlocal n
+                del n
+            return f, set, unset
+        f, set, unset = make(1)
+        def drive(call):
+            call(1)
+            call(1)
+            set("s")
+            call(1)
+            unset()
+            call(1)
+    """,
+    "a cell of an inlined function that is handed on": """
+        def make(n):
+            def g(x):
+                return n, x
+            def set(x):
+                nonlocal n
+                n = x
+            def unset():
+                nonlocal n
+                del n
+            return g, set, unset
+        g, set, unset = make(1)
+        def f(x):
+            return g(x)
+        def drive(call):
+            call(1)
+            call(1)
+            set("s")
+            call("x")
+            unset()
+            call(1)
+    """,
+    "a static dict spread": """
+        def g(**names): return names
+        def f(table, x):
+            return g(x=x, **table)
+        OPTIONS = dict(static=("table",))
+        table = {"a": 1, "b": 2}
+        def drive(call):
+            call(table, 5)
+            call(table, 5)
+            table["a"] = 9
+            call(table, 5)
+            table["c"] = 4
+            call(table, 5)
+    """,
+    "a function in an attribute": """
+        class Box: pass
+        box = Box()
+        box.go = lambda x: x + 1
+        def f(x):
+            return box.go(x) * 2
+        def drive(call):
+            call(1)
+            call(1)
+            box.go = lambda x: x + 50
+            call(1)
+            del box.go
+            call(1)
+    """,
+    "a list displayed": """
+        def look(items):
+            note(items)
+            return 7
+        calls = {"look": look}
+        def f(more):
+            return [*more, calls["look"](more), *more, 8, *more]
+        def drive(call):
+            for more in ([1], [2, 3], (4,)):
+                call(more)
+    """,
+    "interrupted": """
+        import signal
+        class Late(Exception): pass
+        def late(number, frame):
+            raise Late("late")
+        def f(items, log):
+            log.append("start")
+            changed = items.replace("a", "bb")
+            return len(changed)
+        long = "a" * 4_000_000
+        def drive(call):
+            before = signal.signal(signal.SIGALRM, late)
+            try:
+                call("ab", [])
+                call("ab", [])
+                signal.setitimer(signal.ITIMER_REAL, 0.002)
+                log = []
+                call(long, log)
+                note(log)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, before)
     """,
     "keys": """
         class Key:
