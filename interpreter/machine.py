@@ -20,6 +20,7 @@ VERSIONS_PER_PLACE = 512
 LEDGERS_PER_STATE = 8
 """Versions of one place and one static state inside a call: more means a loop that adds to the ledger."""
 VISITS = 12
+LONG_LEDGER = 24
 QUIET = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_CONST", "PUSH_NULL", "COPY", "SWAP", "NOP", "RESUME", "LOAD_CLOSURE"})
 """Opcodes that read and change nothing outside of their frame."""
 
@@ -214,8 +215,13 @@ class Machine:
         return t.open
 
     def _begins_anew(self, frame: Frame) -> bool:
-        """Whether an exception that arrives from here on would find another handler than the last commit point's."""
+        """Whether an exception that arrives from here on would find another handler than the last commit point's.
+
+        A long ledger is committed as well: every read has to look through it.
+        """
         t = self.t
+        if len(t.state.ledger) > LONG_LEDGER:
+            return True
         covered = frame.unit.flow.covered
         since = t.state.snapshot.frame.pc
         return covered[frame.pc] != covered[since] or (frame.pc in t.commits and frame.pc != since)
