@@ -58,7 +58,7 @@ def build(request: Request) -> Product:
     An abort that came too often makes all entries anew, without the paths the original had to redo.
     """
     outcome = trace(request)
-    if outcome.profit <= 0 and not request.pessimistic:
+    if outcome.profit <= 0 and not request.pessimistic and outcome.notes.of("left"):
         outcome = trace(replace(request, pessimistic=True))
     if outcome.profit <= 0 and not request.options.gainless:
         raise Unsupported("MJ009", why_no_gain(outcome), filename=request.original.co_filename,
