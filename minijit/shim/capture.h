@@ -197,7 +197,10 @@ discard(PyThreadState *thread, Frame *frame, PyObject *result)
            and nothing else is put there before this is returned. */
         frame->localsplus[frame->stacktop++] = result;
     }
-    return _PyEval_EvalFrameDefault(thread, frame, result == NULL);
+    thread->tracing++; /* a tracer that was set meanwhile must not see it */
+    result = _PyEval_EvalFrameDefault(thread, frame, result == NULL);
+    thread->tracing--;
+    return result;
 #else
     (void)thread, (void)frame;
     return result; /* the caller clears and pops it */
