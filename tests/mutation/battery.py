@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import textwrap
 
+from mutation.programs import PROGRAMS
+
 from minijit.install import install
 from minijit.options import Options
-
-from mutation.programs import PROGRAMS
 
 
 def outcome(name: str, compiled: bool) -> list[str]:
@@ -19,7 +19,10 @@ def outcome(name: str, compiled: bool) -> list[str]:
     function = namespace["f"]
     if compiled:
         install(function, Options(gainless=True, **namespace.get("OPTIONS", {})))
-    namespace["drive"](functools.partial(call, function, log))
+    try:
+        namespace["drive"](functools.partial(call, function, log))
+    except Exception as error:  # a fault may break what the program looks at
+        log.append(f"{type(error).__name__}: {error}")
     return log
 
 

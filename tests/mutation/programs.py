@@ -318,6 +318,26 @@ PROGRAMS = {
             for items in ([1, 2, 3], [1, 2, 3], [1], []):
                 call(items, 1)
     """,
+    "a local taken from an object and deleted": """
+        class Box: pass
+        def f(box, items):
+            y = box.inner
+            n = y.n
+            del y
+            try:
+                return items.index(n)
+            except ValueError:
+                try:
+                    return y.n
+                except NameError:
+                    return "gone"
+        def drive(call):
+            for items in ([1], [1, 2], [], [3]):
+                box = Box()
+                box.inner = Box()
+                box.inner.n = 1
+                call(box, items)
+    """,
     # -- guards --
     "types": """
         def f(a, b):
@@ -688,9 +708,7 @@ PROGRAMS = {
                 call("ab", [])
                 call("ab", [])
                 signal.setitimer(signal.ITIMER_REAL, 0.002)
-                log = []
-                call(long, log)
-                note(log)
+                call(long, [])
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 signal.signal(signal.SIGALRM, before)
