@@ -113,8 +113,7 @@ def report():
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 def test_fault_is_found(fault, isolated, report):
     names = [name for name in PROGRAMS if name not in KNOWN and (fault.part, fault.kind) in uses(name)]
-    if fault.part == "guard" and fault.kind in UNUSED:
-        assert not names, "it is used now"
+    if not names and fault.part == "guard" and fault.kind in UNUSED:
         return
     if str(fault) in EQUIVALENT:
         assert "program" not in isolated(lambda: killer(fault, names))
