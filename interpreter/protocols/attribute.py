@@ -303,6 +303,8 @@ def _from_meta(t: Tracer, owner: Constant, found: Any, name: str, then: Then, ex
 
 def _class_attribute(t: Tracer, cls: type, found: Any, name: str) -> Tracker:
     kind = type(found)
+    if lookup.in_class(kind, "__del__") is not ABSENT:
+        raise Opaque(f"{cls.__name__}.{name} has a finalizer, and compiled code would keep it alive")
     if kind is staticmethod:
         return Constant(found.__func__)
     if kind is classmethod:

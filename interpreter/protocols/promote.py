@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING
 
+from minijit.interpreter.protocols import lookup
 from minijit.interpreter.trackers import MISSING, PLAIN_TYPES, Constant, Runtime, Tracker
 
 if TYPE_CHECKING:
@@ -14,7 +15,12 @@ CHANGING = (int, float, complex, bytes, bytearray)
 
 
 def worth_promoting(value: object) -> bool:
-    """Whether this kind of value tends to stay: all but numbers and byte strings."""
+    """Whether this kind of value tends to stay: all but numbers, byte strings and what has a finalizer.
+
+    Compiled code keeps its constants alive.
+    """
+    if lookup.in_class(type(value), "__del__") is not lookup.ABSENT:
+        return False
     return issubclass(type(value), bool) or not issubclass(type(value), CHANGING)
 
 
