@@ -70,7 +70,7 @@ def interpret(function: FunctionType, code: CodeType, arguments: Sequence[object
     if type(function.__globals__) is not dict:
         raise refusal(code, "MJ012", "its globals are not a plain dict")
     if unit_of(code).late_cells:
-        raise refusal(code, "MJ012", "a comprehension makes closures over its variable")
+        raise refusal(code, "MJ012", "a comprehension and closures share a variable's place")
     plan = Plan()
     blocked, key_locals = plan.blocked, plan.key_locals
     steps = 0

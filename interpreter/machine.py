@@ -31,6 +31,7 @@ class Machine:
     def __init__(self, t: Tracer) -> None:
         self.t = t
         self.versions: dict[tuple[Any, ...], Version] = {}
+        self.numbered: dict[int, Version] = {}
         self.by_place: dict[tuple[Any, ...], int] = {}
         self.by_static: dict[tuple[Any, ...], int] = {}
         self.dirty: set[Version] = set()
@@ -57,6 +58,7 @@ class Machine:
             version.sent.clear()
             version.entry = None
         self.versions.clear()
+        self.numbered.clear()
         self.current = None
         self.t.machine = None
 
@@ -95,6 +97,7 @@ class Machine:
             raise CallForReal(self.t.blame(), "effects of a loop inside a call pile up")
         version = self.versions[key] = Version(key, order_of(state))
         version.number = len(self.versions)
+        self.numbered[version.number] = version
         return version
 
     def _leads_to_current(self, version: Version) -> bool:
@@ -102,14 +105,13 @@ class Machine:
         current = self.current
         seen: set[int] = set()
         work = [current.number] if current is not None else []
-        by_number = {other.number: other for other in self.versions.values()}
         while work:
             number = work.pop()
             if number == version.number:
                 return True
-            if number not in seen and number in by_number:
+            if number not in seen and number in self.numbered:
                 seen.add(number)
-                work.extend(source for source, _ in by_number[number].incoming)
+                work.extend(source for source, _ in self.numbered[number].incoming)
         return False
 
     # -- versions --------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from minijit.interpreter.trackers import DEAD, UNBOUND, Constant, Record, Runtim
 class Unit:
     """A code object with what is known of it statically.
 
-    `cells` is the bit set of slots that hold cells; `late_cells`: some are made by an inlined comprehension.
+    `cells` is the bit set of slots that hold cells; `late_cells`: an inlined comprehension makes or hides some.
     """
 
     code: CodeType
@@ -64,8 +64,14 @@ def cell_slots(code: CodeType) -> int:
 @lru_cache(maxsize=512)
 def _unit(key: CodeKey) -> Unit:
     decoded = decode(key.code)
-    late_cells = any(inst.op == "MAKE_CELL" for inst in decoded.instructions[decoded.prologue :])
-    return Unit(key.code, decoded, analyse(decoded), cell_slots(key.code), late_cells)
+    cells = cell_slots(key.code)
+    return Unit(key.code, decoded, analyse(decoded), cells, _has_late_cells(decoded, cells))
+
+
+def _has_late_cells(decoded: Decoded, cells: int) -> bool:
+    """Whether an inlined comprehension makes cells, or puts a variable of its own in a cell's place."""
+    body = decoded.instructions[decoded.prologue :]
+    return any(i.op == "MAKE_CELL" or (i.op == "LOAD_FAST_AND_CLEAR" and cells >> i.arg & 1) for i in body)
 
 
 def unit_of(code: CodeType) -> Unit:
