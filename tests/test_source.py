@@ -143,6 +143,37 @@ def test_source_keeps_names_and_says_where_it_comes_from():
     assert "account.add(amount)" in text
 
 
+def fresh(n):
+    return ({} is {}, [] is None), n
+
+
+def test_what_is_new_at_each_call_is_new_in_source():
+    made = explain(fresh, 1).source
+    assert made.complete
+    assert made.function(1)[0] is not made.function(1)[0]
+
+
+class Sum:
+    def __init__(self):
+        self.total = 0.5
+
+    def add(self, value):
+        self.total |= value
+
+
+def in_place(value):
+    result = Sum()
+    result.add(value)
+    return result.total
+
+
+def test_messages_are_those_of_the_original():
+    made = explain(in_place, 1).source
+    assert made.complete, made.reason
+    expected, actual = outcome(in_place, (1,), {}), outcome(made.function, (1,), {})
+    assert difference(expected, actual) is None
+
+
 def unusual(items):
     with open(items) as file:
         return file.read()

@@ -67,13 +67,14 @@ def constant(value: Any) -> ast.expr:
 
 def binary(w: Writer, op: Operation) -> ast.expr:
     """In place only where that could be told from a new object."""
-    return binary_of(w, str(op.payload), *op.operands)
+    left, right = op.operands
+    return binary_of(w, str(op.payload), left, right, quietly=op.failure is not None)
 
 
-def binary_of(w: Writer, text: str, left: Operand, right: Operand) -> ast.expr:
-    """An operator by its text."""
-    operator = text.rstrip("=") if text not in COMPARE else text
-    if operator != text and type_of(left) not in IMMUTABLE:
+def binary_of(w: Writer, text: str, left: Operand, right: Operand, quietly: bool = False) -> ast.expr:
+    """An operator by its text; `quietly`: what it raises is not what the user sees."""
+    operator = text.rstrip("=")
+    if operator != text and not (quietly and type_of(left) in IMMUTABLE):
         return call("in_place", constant(text), w.load(left), w.load(right))
     return ast.BinOp(w.load(left), BINARY[operator](), w.load(right))
 
@@ -111,6 +112,13 @@ def mapping(w: Writer, op: Operation) -> ast.expr:
 def collection(make: Callable[[list[ast.expr]], ast.expr]) -> Callable[[Writer, Operation], ast.expr]:
     """A display of items."""
     return lambda w, op: make([w.load(operand) for operand in op.operands])
+
+
+def new_tuple(items: list[ast.expr]) -> ast.expr:
+    """A tuple made now: a display of literals would be one object for good."""
+    if items and all(isinstance(item, ast.Constant) for item in items):
+        return call("tuple", ast.List(items, ast.Load()))
+    return ast.Tuple(items, ast.Load())
 
 
 def formatted(w: Writer, op: Operation) -> ast.expr:
@@ -157,7 +165,7 @@ EXPRESSIONS: dict[str, Callable[[Writer, Operation], ast.expr]] = {
     "slice_item": lambda w, op: item(w.load(op.operands[0]), call("slice", *map(w.load, op.operands[1:]))),
     "deref": lambda w, op: attribute(w.load(op.operands[0]), "cell_contents"),
     "global": lambda w, op: call("load_global", constant(op.payload)),
-    "tuple": collection(lambda items: ast.Tuple(items, ast.Load())),
+    "tuple": collection(new_tuple),
     "list": collection(lambda items: ast.List(items, ast.Load())),
     "set": collection(lambda items: ast.Set(items) if items else call("set")),
     "map": mapping,
@@ -293,7 +301,7 @@ ORIGINALS: dict[str, Row] = {
     "STORE_SUBSCR": original_store_item,
     "DELETE_SUBSCR": lambda w, inst, operands: delete(item(w.load(operands[0]), w.load(operands[1]), ast.Del())),
     "BINARY_SLICE": lambda w, inst, operands: item(w.load(operands[0]), call("slice", *map(w.load, operands[1:]))),
-    "BINARY_OP": lambda w, inst, operands: binary_of(w, inst.arg, *operands),
+    "BINARY_OP": lambda w, inst, operands: binary_of(w, inst.arg, operands[0], operands[1]),
     "UNARY_OP": lambda w, inst, operands: ast.UnaryOp(UNARY[inst.arg](), w.load(operands[0])),
     "COMPARE_OP": lambda w, inst, operands: compared(w, COMPARE[inst.arg[0]](), *operands),
     "CONTAINS_OP": lambda w, inst, operands: compared(w, ast.NotIn() if inst.arg else ast.In(), *operands),
@@ -307,6 +315,10 @@ ORIGINALS: dict[str, Row] = {
     "STORE_GLOBAL": lambda w, inst, operands: set_global(w, inst.arg, operands[0]),
     "STORE_SLICE": original_store_slice,
     "BUILD_MAP": lambda w, inst, operands: mapping(w, Operation("map", tuple(operands))),
+    "STORE_DEREF": lambda w, inst, operands: assign(
+        attribute(w.cell(inst.arg), "cell_contents", ast.Store()), w.load(operands[0])
+    ),
+    "LOAD_FAST_CHECK": lambda w, inst, operands: name(w.variable(inst.arg)),
     "BUILD_SET": lambda w, inst, operands: ast.Set([w.load(operand) for operand in operands]),
     "BUILD_STRING": lambda w, inst, operands: call(
         attribute(constant(""), "join"), ast.Tuple([w.load(operand) for operand in operands], ast.Load())

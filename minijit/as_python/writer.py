@@ -175,9 +175,8 @@ class Writer(Naming):
         failure = self.failure(operation.failure)
         if inst.op == "LOAD_METHOD":
             return self._method(operation, inst.arg, failure)
-        if inst.op == "UNPACK_SEQUENCE":
-            targets = ast.Tuple([self.stored(value) for value in reversed(operation.results)], ast.Store())
-            return [(assign(targets, self.load(operation.operands[0])), failure)]
+        if inst.op in ("UNPACK_SEQUENCE", "UNPACK_EX"):
+            return [(assign(self._targets(operation, inst), self.load(operation.operands[0])), failure)]
         if inst.op in SPREADING:
             return self._spread(operation, SPREADING[inst.op], failure)
         row = ORIGINALS.get(inst.op)
@@ -189,6 +188,21 @@ class Writer(Naming):
         if len(operation.results) == 1:
             return [(assign(self.target(operation.result), made), failure)]
         raise Untranslatable(f"{inst.op} gives {len(operation.results)} values")
+
+    def _targets(self, operation: Operation, inst: Any) -> ast.expr:
+        """What an unpacking assigns to, the first target being what it pushes last."""
+        targets = [self.stored(value) for value in reversed(operation.results)]
+        if inst.op == "UNPACK_EX":
+            before = inst.arg[0]
+            targets[before] = ast.Starred(targets[before], ast.Store())
+        return ast.Tuple(targets, ast.Store())
+
+    def cell(self, slot: object) -> ast.expr:
+        """The variable that holds the cell of a slot."""
+        found = next((value for number, value in self.region.arguments if number == slot), None)
+        if found is None or found not in self.names:
+            raise Untranslatable("a cell that is not known")
+        return name(self.names[found])
 
     def _method(self, operation: Operation, text: str, failure: Failure) -> Statements:
         """A method that is loaded and called later: one value in the place of two."""
