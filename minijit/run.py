@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import CodeType, ModuleType
+from typing import Any
 
 from minijit.takeover import Takeover
 
@@ -32,7 +33,8 @@ def load_script(path: str) -> Program:
     """Compile a file; OSError and SyntaxError as they come."""
     with open(path, "rb") as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)
-    attributes = {"__file__": path, "__spec__": None, "__cached__": None, "__package__": None, "__loader__": None}
+    attributes: dict[str, object] = dict.fromkeys(("__spec__", "__cached__", "__package__", "__loader__"))
+    attributes["__file__"] = path
     return Program(code, attributes, os.path.dirname(os.path.abspath(path)))
 
 
@@ -45,12 +47,12 @@ def load_module(name: str) -> Program:
         raise CannotRun(f"{name}: {error}") from error
     if spec is not None and spec.submodule_search_locations is not None:
         return load_module(f"{name}.__main__")
-    loader = spec.loader if spec is not None else None
+    loader: Any = spec.loader if spec is not None else None
     code = loader.get_code(spec.name) if spec is not None and hasattr(loader, "get_code") else None
     if spec is None or code is None:
         raise CannotRun(f"there is no module {name} that could be run")
-    attributes = {"__file__": spec.origin, "__spec__": spec, "__cached__": spec.cached, "__package__": spec.parent,
-                  "__loader__": loader}
+    attributes: dict[str, object] = {"__file__": spec.origin, "__spec__": spec, "__cached__": spec.cached,
+                                     "__package__": spec.parent, "__loader__": loader}
     return Program(code, attributes, os.getcwd())
 
 
