@@ -18,8 +18,8 @@ from minijit.codegen.pads import Pads, forget
 from minijit.codegen.passes import clean_up
 from minijit.codegen.plan import Plan, make_plan
 from minijit.codegen.purity import type_of
-from minijit.codegen.runtime import Runtime
 from minijit.codegen.questions import rows
+from minijit.codegen.runtime import Runtime
 from minijit.interpreter.ir import (
     Block,
     Branch,

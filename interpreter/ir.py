@@ -22,6 +22,7 @@ from types import (
     NoneType,
     WrapperDescriptorType,
 )
+from typing import Any
 
 Position = tuple[int | None, int | None, int | None, int | None]
 """Line, end line, column, end column, as `code.co_positions()` gives them."""
@@ -66,7 +67,7 @@ NULL = Null()
 Operand = Value | Const | Null
 
 
-def constant_text(value: object) -> str:
+def constant_text(value: Any) -> str:
     """Abbreviate a constant, deterministically and without addresses."""
     if type(value) in (NoneType, bool, int, float, complex, str, bytes):
         text = repr(value)
@@ -78,8 +79,8 @@ def constant_text(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-NAMED = {kind: "__qualname__" for kind in (BuiltinFunctionType, FunctionType, MethodDescriptorType, WrapperDescriptorType)}
-NAMED[ModuleType] = "__name__"
+CALLABLES = (BuiltinFunctionType, FunctionType, MethodDescriptorType, WrapperDescriptorType)
+NAMED: dict[type, str] = {**dict.fromkeys(CALLABLES, "__qualname__"), ModuleType: "__name__"}
 _name_of_type = type.__dict__["__qualname__"].__get__
 _short_name_of_type = type.__dict__["__name__"].__get__
 

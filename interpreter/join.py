@@ -28,7 +28,7 @@ from minijit.interpreter.trackers import (
 )
 
 if TYPE_CHECKING:
-    from minijit.interpreter.tracer import draft_values, Tracer
+    from minijit.interpreter.tracer import Tracer
     from minijit.interpreter.versions import Incoming, Version
 
 Path = tuple[Any, ...]
@@ -323,7 +323,7 @@ def _join_knowledge(version: Version, states: list[State], joint: Joint) -> None
     result.opened = all(state.opened for state in states) and not version.loop
     result.unconditional = len(states) == 1 and first.unconditional and not version.loop
     result.stale = any(state.stale for state in states)
-    for value in first.types.keys():
+    for value in first.types:
         if all(state.types.get(value) is first.types[value] for state in states):
             result.types[value] = first.types[value]
     result.fresh |= set.intersection(*(state.fresh for state in states))

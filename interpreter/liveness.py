@@ -15,8 +15,8 @@ ENDS = frozenset({"RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP", "JUMP_BACK
 class Flow:
     """Static facts of one code object's control flow.
 
-    `live[pc]` is a bit set of slots; `covered[pc]` tells handlers apart (0: none); `leaders` are positions reached from two places or more;
-    `headers` the targets of backward jumps; `returns` how many RETURN_VALUEs there are.
+    `live[pc]` is a bit set of slots; `covered[pc]` tells handlers apart (0: none); `leaders` are
+    positions reached from two places or more; `headers` the targets of backward jumps; `returns` how many RETURN_VALUEs there are.
     """
 
     live: tuple[int, ...]

@@ -9,8 +9,8 @@ from minijit.interpreter.instruction import Instruction
 from minijit.interpreter.ir import Block, Branch, Edge, Jump, Next, Region
 from minijit.interpreter.join import join
 from minijit.interpreter.opaque import run_original
-from minijit.interpreter.signals import CallForReal, CommitFirst, Leave, Opaque, OverBudget
 from minijit.interpreter.protocols.continuation import complete
+from minijit.interpreter.signals import CallForReal, CommitFirst, Leave, Opaque, OverBudget
 from minijit.interpreter.state import Frame, State, Then
 from minijit.interpreter.tracer import Tracer
 from minijit.interpreter.trackers import Constant, Runtime
@@ -21,7 +21,9 @@ LEDGERS_PER_STATE = 8
 """Versions of one place and one static state inside a call: more means a loop that adds to the ledger."""
 VISITS = 12
 LONG_LEDGER = 24
-QUIET = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_CONST", "PUSH_NULL", "COPY", "SWAP", "NOP", "RESUME", "LOAD_CLOSURE"})
+QUIET = frozenset(
+    {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_CONST", "PUSH_NULL", "COPY", "SWAP", "NOP", "RESUME", "LOAD_CLOSURE"}
+)
 """Opcodes that read and change nothing outside of their frame."""
 
 

@@ -248,7 +248,8 @@ class State:
 
         def keeping(tracker: Tracker) -> bool:
             tracker = self.resolve(tracker)
-            return bool(loose) and (isinstance(tracker, Virtual) or (isinstance(tracker, Runtime) and tracker.value in loose))
+            held = isinstance(tracker, Runtime) and tracker.value in loose
+            return bool(loose) and (isinstance(tracker, Virtual) or held)
 
         self.root.bury_dead(lambda tracker: False)
         for frame in self.frames[1:]:

@@ -67,7 +67,8 @@ class Plan:
     """What earlier attempts at a region have taught. Mutates.
 
     `blocked`: root instructions that must not inline anything, and why; `key_locals`: locals whose
-    values tell versions apart; `commits`: root instructions that begin at a commit point; `failures`: how often a function called by the root needed a frame.
+    values tell versions apart; `commits`: root instructions that begin at a commit point; `failures`:
+    how often a function called by the root needed a frame.
     """
 
     blocked: dict[int, str] = field(default_factory=dict)
@@ -189,7 +190,8 @@ class Tracer:
         if isinstance(record, Function):
             return record.namespace
         if isinstance(function, Constant) and issubclass(type(function.value), FunctionType):
-            return function.value.__globals__
+            namespace: dict[str, Any] = function.value.__globals__
+            return namespace
         raise Opaque("a function that is not known")
 
     def is_cell(self, frame: Frame, slot: int) -> bool:
@@ -665,7 +667,13 @@ class Tracer:
             self.drop_unreachable()
 
     def opaque_value(
-        self, opcode: str, operands: tuple[Tracker, ...], payload: object, deliver: Deliver, reason: str, inst: Instruction
+        self,
+        opcode: str,
+        operands: tuple[Tracker, ...],
+        payload: object,
+        deliver: Deliver,
+        reason: str,
+        inst: Instruction,
     ) -> Runtime:
         """An operation in the place of an instruction that may run any code; `before_opaque` came first."""
         self.notes.opaque(self.position, inst, reason)

@@ -65,7 +65,7 @@ class Constant(Tracker):
 
     __slots__ = ("frozen", "static", "value")
 
-    def __init__(self, value: object, static: bool = False, frozen: bool = False) -> None:
+    def __init__(self, value: Any, static: bool = False, frozen: bool = False) -> None:
         self.value = value
         self.static = static or frozen
         self.frozen = frozen

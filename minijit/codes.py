@@ -74,7 +74,8 @@ CODES = {
     ),
     "MJ012": Code(
         "a real frame is needed",
-        "An operation inside an inlined call must be seen to happen in a frame of its own, and can't be called instead.",
+        "An operation inside an inlined call must be seen to happen in a frame of its own, "
+        "and can't be called instead.",
         "see minijit.explain() for the line",
     ),
 }

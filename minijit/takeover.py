@@ -26,7 +26,8 @@ from minijit.options import Options
 
 __all__ = ["Full", "Identity", "Takeover"]
 
-OWN_FOLDERS = tuple(f"{path}/" for package in (minijit, minijit.interpreter, minijit.codegen) for path in package.__path__)
+PACKAGES = (minijit, minijit.interpreter, minijit.codegen)
+OWN_FOLDERS = tuple(f"{path}/" for package in PACKAGES for path in package.__path__)
 
 
 class Takeover:

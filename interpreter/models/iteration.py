@@ -29,6 +29,7 @@ from minijit.interpreter.trackers import (
 )
 
 SIZED = (list, tuple, dict, set, frozenset, str, bytes, range, bytearray, deque, OrderedDict, defaultdict, array)
+UNCHANGING = (tuple, str, bytes, range, frozenset)
 
 
 @model(len)
@@ -39,9 +40,8 @@ def len_(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then, extras
     record = t.state.record(source)
     if isinstance(record, (Sequence, Mapping)):
         return complete(t, then, extras, Constant(len(record.parts())))
-    if isinstance(source, Constant) and (type(source.value) in (tuple, str, bytes, range, frozenset) or source.frozen):
-        if type(source.value) in SIZED:
-            return complete(t, then, extras, source.derived(len(source.value)))  # type: ignore[arg-type]
+    if isinstance(source, Constant) and type(source.value) in SIZED and (source.frozen or type(source.value) in UNCHANGING):
+        return complete(t, then, extras, source.derived(len(source.value)))
     kind = t.need_type(source)
     tail = tail_of(t, source) if kind is list and t.state.record(source) is None else None
     if tail is not None and (tail.gone or tail.added):
@@ -180,9 +180,9 @@ def _collect(kind: type) -> Any:
             return complete(t, then, extras, made(t, kind, walked))
         if t.state.record(source) is not None or t.need_type(source) not in (*iterate.WALKED, *iterate.QUIET_ITERATORS):
             raise Opaque(f"{kind.__name__} of an iterable that is not known")
-        if isinstance(source, Runtime) and t.known_type(source) in iterate.QUIET_ITERATORS:
-            if source.value not in t.state.fresh:
-                raise Opaque("an iterator from outside is consumed")
+        outside = isinstance(source, Runtime) and source.value not in t.state.fresh
+        if outside and t.known_type(source) in iterate.QUIET_ITERATORS:
+            raise Opaque("an iterator from outside is consumed")
         settled(t, source)
         whole = t.emit("call", (Constant(kind), source), (), kind, fresh=kind is list)
         return complete(t, then, extras, whole)

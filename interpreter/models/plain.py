@@ -63,6 +63,7 @@ def _example(function: Callable[..., Any], arguments: list[Tracker]) -> object:
 def _register() -> None:
     one, two = range(1, 2), range(2, 3)
     plain = tuple(PLAIN_TYPES)
+    function: Callable[..., object]
     for function in (math.sqrt, math.sin, math.cos, math.tan, math.exp, math.asin, math.acos, math.atan, math.fabs,
                      math.log2, math.log10, math.radians, math.degrees, math.sinh, math.cosh, math.tanh):
         pure(function, float, NUMBERS, one)

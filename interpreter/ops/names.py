@@ -110,7 +110,8 @@ def namespaces(t: Tracer) -> tuple[dict[str, Any], dict[str, Any]]:
     if type(names) is not dict:
         raise Opaque("globals that are not a plain dict")
     found = names.get("__builtins__", builtins)
-    return names, found if isinstance(found, dict) else vars(found)
+    inner: dict[str, Any] = found if isinstance(found, dict) else vars(found)
+    return names, inner
 
 
 @ops("LOAD_GLOBAL")

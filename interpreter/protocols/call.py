@@ -233,7 +233,13 @@ def yields_under_protection(unit: Unit) -> bool:
 
 
 def enter(
-    t: Tracer, code: CodeType, function: Tracker, slots: list[Tracker], closure: list[Tracker], then: Then, extras: Extras
+    t: Tracer,
+    code: CodeType,
+    function: Tracker,
+    slots: list[Tracker],
+    closure: list[Tracker],
+    then: Then,
+    extras: Extras,
 ) -> bool:
     """Push the frame of an inlined call (or make its generator)."""
     unit = unit_of(code)

@@ -40,7 +40,7 @@ WALKED[type({}.items())] = type(iter({}.items()))
 UNSIZED = (list, tuple, str, bytes, bytearray, range, frozenset)
 """Those whose iterators do not remember the length that the container had."""
 
-DICT_ITEMS = type({}.items())
+DICT_ITEMS: type = type({}.items())
 """Gives a new pair each time, however often the same item is met."""
 
 QUIET_ITERATORS = frozenset(WALKED.values())

@@ -196,7 +196,14 @@ def _sequence_items(t: Tracer, tracker: Tracker) -> tuple[Tracker, ...] | None:
 
 
 def _dunder(
-    t: Tracer, op: str, inplace: bool, left: Tracker, right: Tracker, kinds: tuple[type, type], then: Then, extras: Extras
+    t: Tracer,
+    op: str,
+    inplace: bool,
+    left: Tracker,
+    right: Tracker,
+    kinds: tuple[type, type],
+    then: Then,
+    extras: Extras,
 ) -> bool:
     name = BINARY[op][1]
     tries: list[tuple[str, bool]] = []
