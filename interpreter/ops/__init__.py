@@ -1,0 +1,1 @@
+"""Handlers of the neutral opcodes, a module for each family."""
