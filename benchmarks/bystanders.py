@@ -3,7 +3,8 @@
     python benchmarks/bystanders.py [rounds]
 
 Child processes take turns: nothing imported; other modules imported, none of them minijit (the baseline);
-something decorated but never called; called once; warmed up. Each times the same call-heavy code; the ratios of neighbours are compared.
+something decorated but never called; called once; warmed up.
+Each times the same call-heavy code; the ratios of neighbours are compared.
 """
 
 from __future__ import annotations

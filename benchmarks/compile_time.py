@@ -72,7 +72,8 @@ def row(name: str, source: str) -> None:
     seconds = statistics.median(sample[0] for sample in samples)
     outcome = samples[0][1]
     steps = outcome.steps if outcome is not None else 0
-    print(f"{name:<24} {steps:>8} {seconds * 1e3:>9.2f} {seconds * 1e6 / max(steps, 1):>9.1f} {samples[0][2]:>9}", flush=True)
+    a_step = seconds * 1e6 / max(steps, 1)
+    print(f"{name:<24} {steps:>8} {seconds * 1e3:>9.2f} {a_step:>9.1f} {samples[0][2]:>9}", flush=True)
 
 
 def main() -> None:

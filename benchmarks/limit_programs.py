@@ -2,6 +2,7 @@
 
 Each case: `base`, `ideal` (no guards), `guarded` (with the guards that can't be hoisted out), arguments.
 """
+
 import functools
 import math
 
@@ -241,10 +242,6 @@ def tree_ideal(env):
     if env['x'] < 10:
         return env['x'] * 2 + (env['y'] - 1)
     return (env['x'] + env['y']) * (env['x'] - env['z'])
-def tree_guarded(env):
-    if type(env) is not dict: return tree_base(env)
-    return tree_ideal_inl(env)
-def tree_ideal_inl(env): return tree_ideal(env)
 def tree_guarded(env):
     if type(env) is not dict: return tree_base(env)
     if env['x'] < 10:

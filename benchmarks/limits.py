@@ -66,7 +66,8 @@ def main(words: list[str]) -> None:
     for promised in (programs.TREE, programs.PROG, programs.SCHEMA):
         minijit.frozen(promised)
     print(f"Python {sys.version.split()[0]}; CPU nanoseconds a call, medians of interleaved rounds")
-    print(f"{'':<34} {'original':>9} {'compiled':>9} {'guarded':>9} {'ideal':>9} {'speed-up':>9} {'speed':>7} {'ms':>9}")
+    titles = f"{'original':>9} {'compiled':>9} {'guarded':>9} {'ideal':>9} {'speed-up':>9} {'speed':>7} {'ms':>9}"
+    print(f"{'':<34} {titles}")
     for case in programs.CASES:
         if not words or any(word in case[0] for word in words):
             print(row(*case), flush=True)
