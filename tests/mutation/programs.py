@@ -950,6 +950,16 @@ PROGRAMS = {
             len = lambda x: 1000
             call(1)
     """,
+    "a builtin shadowed": """
+        def f(x):
+            return len(x)
+        def drive(call):
+            global len
+            call("a")
+            call("bc")
+            len = lambda x: 1000
+            call("def")
+    """,
     "a module's attributes": """
         import types
         m = types.ModuleType("m")
