@@ -39,6 +39,7 @@ class Machine:
         self.dirty: set[Version] = set()
         self.current: Version | None = None
         self.edges = 0
+        self.arrivals = 0
         t.machine = self
 
     def run(self, entry: State) -> Region:
@@ -121,6 +122,9 @@ class Machine:
     def settle(self, version: Version) -> None:
         """Join what arrived; trace again if that is not what was traced before."""
         self.current = version
+        self.arrivals += len(version.incoming)
+        if self.arrivals > ARRIVALS:
+            raise OverBudget("states that meet")
         old = version.block
         version.block = version.block or self.t.new_block()
         entry, signature, parameters = join(self.t, version)
