@@ -122,6 +122,10 @@ class Installation:
             self.accept(build(request))
         except Unsupported as refusal:
             return self.refuse(event, refusal)
+        except RecursionError:
+            return self.refuse(event, Unsupported("MJ004", "called too deep in the stack to be compiled",
+                                                  filename=self.original.co_filename,
+                                                  line=self.original.co_firstlineno))
         except Exception as error:  # the border with the user's program: our bug must not become theirs
             return self.refuse(event, internal_error(self.original, error))
         finally:
