@@ -159,7 +159,7 @@ def need_index(t: Tracer, index: Tracker) -> Tracker:
     if t.need_type(index) is not int:
         raise Opaque("an index that is not an int")
     if isinstance(index, Constant):
-        if not -(1 << 31) < index.value < 1 << 31:  # type: ignore[operator]
+        if not -(1 << 31) < index.value < 1 << 31:
             raise Opaque("an index out of range")
     else:
         assert isinstance(index, Runtime)

@@ -62,33 +62,15 @@ def interpret(function: FunctionType, code: CodeType, arguments: Sequence[object
 
     Raises Unsupported when the function can't be or is not worth being compiled.
     """
-    if code.co_flags & GENERATOR_KINDS:
-        raise refusal(code, "MJ011", "a generator or coroutine function")
-    names = frame_names(code)
-    if names:
-        raise refusal(code, "MJ003", f"the function uses {min(names)}")
-    if type(function.__globals__) is not dict:
-        raise refusal(code, "MJ012", "its globals are not a plain dict")
-    if unit_of(code).late_cells:
-        raise refusal(code, "MJ012", "a comprehension and closures share a variable's place")
+    _refuse_at_once(function, code)
     plan = Plan()
-    blocked, key_locals = plan.blocked, plan.key_locals
     steps = 0
     for attempt in range(1, ATTEMPTS + 1):
         tracer = Tracer(function, code, plan, world, STEP_BUDGET - steps)
         try:
             region = _attempt(tracer, arguments, world)
-        except CallForReal as signal:
-            if signal.pc in blocked:
-                raise refusal(code, "MJ012", signal.reason) from None
-            blocked[signal.pc] = signal.reason
-            plan.failed(tracer)
-        except CommitNeeded as signal:
-            plan.commits.add(signal.pc)
-        except KeyLocalNeeded as signal:
-            if signal.key in key_locals:
-                raise refusal(code, "MJ004", "static data is walked without end") from None
-            key_locals.add(signal.key)
+        except (CallForReal, CommitNeeded, KeyLocalNeeded) as signal:
+            _learn(plan, signal, tracer)
         except Opaque as signal:
             raise refusal(code, "MJ012", signal.reason) from None
         except OverBudget as signal:
@@ -100,6 +82,33 @@ def interpret(function: FunctionType, code: CodeType, arguments: Sequence[object
             release(tracer)
         steps += tracer.steps
     raise refusal(code, "MJ004", "over budget: attempts")
+
+
+def _refuse_at_once(function: FunctionType, code: CodeType) -> None:
+    if code.co_flags & GENERATOR_KINDS:
+        raise refusal(code, "MJ011", "a generator or coroutine function")
+    names = frame_names(code)
+    if names:
+        raise refusal(code, "MJ003", f"the function uses {min(names)}")
+    if type(function.__globals__) is not dict:
+        raise refusal(code, "MJ012", "its globals are not a plain dict")
+    if unit_of(code).late_cells:
+        raise refusal(code, "MJ012", "a comprehension and closures share a variable's place")
+
+
+def _learn(plan: Plan, signal: CallForReal | CommitNeeded | KeyLocalNeeded, t: Tracer) -> None:
+    """Each attempt teaches something new, or there is no use in another."""
+    if isinstance(signal, CommitNeeded):
+        plan.commits.add(signal.pc)
+    elif isinstance(signal, KeyLocalNeeded):
+        if signal.key in plan.key_locals:
+            raise refusal(t.code, "MJ004", "static data is walked without end") from None
+        plan.key_locals.add(signal.key)
+    else:
+        if signal.pc in plan.blocked:
+            raise refusal(t.code, "MJ012", signal.reason) from None
+        plan.blocked[signal.pc] = signal.reason
+        plan.failed(t)
 
 
 def refusal(code: CodeType, number: str, reason: str) -> Unsupported:

@@ -16,7 +16,8 @@ class Flow:
     """Static facts of one code object's control flow.
 
     `live[pc]` is a bit set of slots; `covered[pc]` tells handlers apart (0: none); `leaders` are
-    positions reached from two places or more; `headers` the targets of backward jumps; `returns` how many RETURN_VALUEs there are.
+    positions reached from two places or more; `headers` the targets of backward jumps; `returns` how
+    many RETURN_VALUEs there are.
     """
 
     live: tuple[int, ...]

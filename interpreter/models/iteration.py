@@ -40,8 +40,9 @@ def len_(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then, extras
     record = t.state.record(source)
     if isinstance(record, (Sequence, Mapping)):
         return complete(t, then, extras, Constant(len(record.parts())))
-    if isinstance(source, Constant) and type(source.value) in SIZED and (source.frozen or type(source.value) in UNCHANGING):
-        return complete(t, then, extras, source.derived(len(source.value)))
+    sized = source if isinstance(source, Constant) and type(source.value) in SIZED else None
+    if sized is not None and (sized.frozen or type(sized.value) in UNCHANGING):
+        return complete(t, then, extras, sized.derived(len(sized.value)))
     kind = t.need_type(source)
     tail = tail_of(t, source) if kind is list and t.state.record(source) is None else None
     if tail is not None and (tail.gone or tail.added):

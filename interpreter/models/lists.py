@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from minijit.interpreter.effects import ask, change, described, example_of, is_fresh, need_index, own, replay, settled, tail_of
+from minijit.interpreter.effects import (
+    ask,
+    change,
+    described,
+    example_of,
+    is_fresh,
+    need_index,
+    own,
+    replay,
+    settled,
+    tail_of,
+)
 from minijit.interpreter.models.types import Arguments, exactly
 from minijit.interpreter.ops.containers import append, items_of
 from minijit.interpreter.protocols import operators, storage, subscript
@@ -134,7 +145,7 @@ def list_insert(t: Tracer, arguments: Arguments, keywords: Keywords, then: Then,
     if not isinstance(index, Constant):
         raise Opaque("an index that is not known")
     items = list(record.items)
-    items.insert(index.value, arguments[2])  # type: ignore[arg-type]
+    items.insert(index.value, arguments[2])
     t.update(target, Sequence(list, tuple(items)))
     return complete(t, then, extras, Constant(None))
 

@@ -110,7 +110,7 @@ def namespaces(t: Tracer) -> tuple[dict[str, Any], dict[str, Any]]:
     if type(names) is not dict:
         raise Opaque("globals that are not a plain dict")
     found = names.get("__builtins__", builtins)
-    inner: dict[str, Any] = found if isinstance(found, dict) else vars(found)
+    inner: Any = found if isinstance(found, dict) else vars(found)
     return names, inner
 
 

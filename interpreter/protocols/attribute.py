@@ -250,7 +250,7 @@ def _tuple_getter(t: Tracer, owner: Tracker, cls: type, found: Any, name: str) -
     record = t.state.record(owner)
     if isinstance(record, Sequence):
         return record.items[int(index)]
-    example = getattr(owner, "example", MISSING)
+    example: Any = getattr(owner, "example", MISSING)
     value = tuple.__getitem__(example, index) if issubclass(type(example), tuple) else MISSING
     return t.emit("attr", (owner,), name, example=value)
 

@@ -86,6 +86,10 @@ def start(t: Tracer, source: Tracker, then: Then, extras: Extras = ()) -> bool:
         walk = constant_walk(t, source)
         if walk is not None:
             return complete(t, then, extras, walk)
+    return _start_real(t, source, then, extras)
+
+
+def _start_real(t: Tracer, source: Tracker, then: Then, extras: Extras) -> bool:
     kind = t.need_type(source)
     if kind is None:
         raise Opaque("iteration over a value of unknown type")
@@ -193,7 +197,7 @@ def _advance_iterator(t: Tracer, walk: Tracker, record: Iterator, item: Then, do
     elif isinstance(found, View):
         items = _view_items(t, found, record.length)
     elif isinstance(source, Constant):
-        items = tuple(source.derived(part) for part in source.value)  # type: ignore[attr-defined]
+        items = tuple(source.derived(part) for part in source.value)
     else:
         raise Opaque("the walked sequence has become real")
     if not 0 <= record.index < len(items):
@@ -227,7 +231,7 @@ def enumerated(t: Tracer, extras: Extras, result: Tracker, payload: Then) -> boo
         raise Opaque("an enumerate object that has become real")
     count = t.state.resolve(record.count)
     if isinstance(count, Constant) and isinstance(t.state.record(record.source), Iterator):
-        following: Tracker = Constant(count.value + 1, count.static)  # type: ignore[operator]
+        following: Tracker = Constant(count.value + 1, count.static)
     else:
         following = t.emit("binary", (count, Constant(1)), "+", int, raises=False)
     t.update(walk, Enumerate(record.source, following))

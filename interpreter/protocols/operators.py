@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from minijit.interpreter import effects
 from minijit.interpreter.protocols import call, lookup
@@ -108,7 +108,7 @@ def fold(t: Tracer, function: Callable[..., Any], *operands: Tracker) -> Constan
     return Constant(value, static)
 
 
-def is_plain_constant(tracker: Tracker) -> bool:
+def is_plain_constant(tracker: Tracker) -> TypeGuard[Constant]:
     """A constant of a plain type."""
     return isinstance(tracker, Constant) and type(tracker.value) in PLAIN_TYPES
 
@@ -135,11 +135,10 @@ def binary(t: Tracer, text: str, left: Tracker, right: Tracker, then: Then, extr
     """`left op right`, or `left op= right`."""
     inplace = text.endswith("=")
     op = text[:-1] if inplace else text
-    if is_plain_constant(left) and is_plain_constant(right):
-        if not too_large(op, left.value, right.value):  # type: ignore[attr-defined]
-            folded = fold(t, BINARY[op][0], left, right)
-            if folded is not None:
-                return complete(t, then, extras, folded)
+    if is_plain_constant(left) and is_plain_constant(right) and not too_large(op, left.value, right.value):
+        folded = fold(t, BINARY[op][0], left, right)
+        if folded is not None:
+            return complete(t, then, extras, folded)
     joined = _join_sequences(t, op, inplace, left, right)
     if joined is not None:
         return complete(t, then, extras, joined)

@@ -79,8 +79,9 @@ def _of_class(t: Tracer, owner: Tracker, kind: type, key: Tracker, then: Then, e
 
 def _of_sequence(t: Tracer, owner: Tracker, record: Sequence, key: Tracker) -> Tracker | None:
     if isinstance(key, Constant) and type(key.value) in (int, bool):
-        if -len(record.items) <= key.value < len(record.items):  # type: ignore[operator]
-            return record.items[key.value]  # type: ignore[call-overload, no-any-return]
+        place: int = key.value
+        if -len(record.items) <= place < len(record.items):
+            return record.items[place]
         raise Opaque("IndexError")
     bounds = constant_slice(t, key)
     if bounds is None or record.cls is list:
@@ -186,7 +187,7 @@ def _indexed(t: Tracer, owner: Tracker, kind: type, key: Tracker) -> Tracker:
         if constant and example is not MISSING:
             assert isinstance(owner, Runtime)
             assert isinstance(key, Constant)
-            return t.load("list_item", owner, (int(key.value),), example)  # type: ignore[call-overload]
+            return t.load("list_item", owner, (int(key.value),), example)
         return t.emit("item", (owner, key), None, type_, example)
     if constant_slice(t, key) is not None or t.known_type(key) is slice:
         return t.emit("item", (owner, key), None, kind, fresh=kind is list)
@@ -220,7 +221,8 @@ def mapping_item(t: Tracer, owner: Tracker, kind: type, key: Tracker, then: Then
         if lookup.in_class(kind, "__missing__") is ABSENT:
             raise Opaque("KeyError")
         ask(t, "no_key", owner, operand)
-        return MISSING_ITEM[0](t, owner, kind, key, then, extras)
+        done: bool = MISSING_ITEM[0](t, owner, kind, key, then, extras)
+        return done
     loaded = t.load("keyed_item", as_runtime(t, owner), (operand,), example)
     if name is not ANY:
         t.learn(base, "item", name, loaded)
