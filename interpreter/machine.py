@@ -20,6 +20,8 @@ VERSIONS_PER_PLACE = 512
 LEDGERS_PER_STATE = 8
 """Versions of one place and one static state inside a call: more means a loop that adds to the ledger."""
 VISITS = 12
+ARRIVALS = 20_000
+"""States joined in one attempt: about a second's work."""
 LONG_LEDGER = 24
 QUIET = frozenset(
     {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_CONST", "PUSH_NULL", "COPY", "SWAP", "NOP", "RESUME", "LOAD_CLOSURE"}
