@@ -87,9 +87,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=600, help="for one module")
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="all, if none is given")
     args = parser.parse_args()
-    answers = [compare(module, args.mode or list(COMPARED), args.seconds) for module in args.modules or MODULES]
-    update(ROOT / "docs" / "cpython-tests.md", VERSION, rows())
-    return 0 if all(answers) else 1
+    right = True
+    for module in args.modules or MODULES:
+        right = compare(module, args.mode or list(COMPARED), args.seconds) and right
+        update(ROOT / "docs" / "cpython-tests.md", VERSION, rows())
+    return 0 if right else 1
 
 
 if __name__ == "__main__":
