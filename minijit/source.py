@@ -56,9 +56,11 @@ def render_source(region: Region, function: FunctionType) -> Source:
     try:
         return _rendered(region, function)
     except Untranslatable as untranslatable:
-        reason = f"can't be run as source: {untranslatable}; its blocks are"
-        text = "\n".join(f"# {line}" for line in str(region).splitlines())
-        return Source(text, False, reason, None)
+        reason = str(untranslatable)
+    except Exception as error:  # a view must not spoil the explanation it is part of
+        reason = f"internal error, {type(error).__name__}: {error}"
+    text = "\n".join(f"# {line}" for line in str(region).splitlines())
+    return Source(text, False, f"can't be run as source: {reason}; its blocks are", None)
 
 
 def _rendered(region: Region, function: FunctionType) -> Source:

@@ -155,6 +155,8 @@ class Writer(Naming):
             return [self.check(operation)]
         if operation.opcode == "original":
             return self._original(operation)
+        if operation.opcode == "drop" and operation.operands[0] not in self.names:
+            return []
         if operation.opcode == "del_local":
             return self._forget(self.variable(operation.payload))
         failure = self.failure(operation.failure)
