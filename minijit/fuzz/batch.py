@@ -15,11 +15,13 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 import minijit
-from minijit.fuzz.compare import Verdict, compare
+from minijit.fuzz.compare import Difference, Verdict, compare
 from minijit.fuzz.generator import generate
 from minijit.fuzz.sides import Side
 
 COLLECT_EVERY = 100
+INTERNAL = "MJ007"
+"""The reason given where minijit itself has failed."""
 PLACE = re.compile(r" at <program>:\d+")
 Say = Callable[[str], object]
 
@@ -48,6 +50,8 @@ def run_batch(kind: str, seeds: range, side: Side, without: tuple[str, ...], say
         if verdict.difference:
             say("! " + json.dumps({"program": program.to_json(), "difference": asdict(verdict.difference)}))
         reason = _why_not_compiled(verdict)
+        if verdict.difference is None and reason is not None and INTERNAL in reason:
+            say("! " + json.dumps({"program": program.to_json(), "difference": asdict(Difference("internal", 0, reason))}))
         compiled += reason is None
         if reason is not None:
             refused[reason] += 1
