@@ -61,7 +61,9 @@ def record(program: Program, side: Side) -> Recording:
 def _calls(program: Program, namespace: Namespace, output: io.StringIO, clock: _Clock) -> list[Part]:
     held: list[tuple[Any, ...]] = []
     parts: list[Part] = []
+    known: list[list[object]] = []  # compiled code keeps the globals alive that its guards compare with
     for i in range(program.calls):
+        known.append(list(namespace.values()))
         namespace["change"](i)
         held.append(_call(namespace, i))
         if clock.expired:
