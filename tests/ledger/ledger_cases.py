@@ -251,6 +251,57 @@ def list_items():
     return f, lambda: ([1, 2, 3], 2)
 
 
+@row([15], ["list.pop on self.items", "list.append on self.items"])
+def list_as_a_stack():
+    class Machine:
+        def __init__(self):
+            self.items = [1, 2, 3]
+
+        def add(self):
+            right = self.items.pop()
+            left = self.items.pop()
+            self.items.append(left + right)
+
+    def f(machine):
+        machine.add()
+        machine.add()
+        return machine.items
+
+    return f, lambda: (Machine(),)
+
+
+@row([17], ["self.counts[word] = ..."])
+def dict_key_written_and_read_again():
+    class Words:
+        def __init__(self):
+            self.counts = {}
+
+        def count(self, word):
+            self.counts[word] = self.counts.get(word, 0) + 1
+            return self.counts[word], word in self.counts
+
+    def f(words, word):
+        return words.count(word), words.counts
+
+    return f, lambda: (Words(), "x")
+
+
+@row([46], ["left.value = ...", "right.value = ..."])
+def objects_that_differ():
+    def f(left, right):
+        left.value = 1
+        right.value = 2
+        return left.value + right.value
+
+    made = iter([0, 0, 1, 1])
+
+    def make():
+        box = Box()
+        return (box, box) if next(made) else (box, Box())
+
+    return f, make
+
+
 @row([15], ["list.append on items"])
 def list_that_contains_itself():
     def f(items):
