@@ -116,6 +116,8 @@ def underlying(function: Any, args: tuple[Any, ...]) -> tuple[FunctionType, tupl
         return underlying(function.__func__, (function.__self__, *args))
     if isinstance(function, (staticmethod, classmethod)):
         return underlying(function.__func__, args)
+    if isinstance(function, property) and function.fget is not None:
+        return underlying(function.fget, args)
     if isinstance(function, FunctionType):
         return function, args
     kind = type(function).__name__

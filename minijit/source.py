@@ -92,7 +92,8 @@ def step_describer(region: Region, function: FunctionType) -> Callable[[Operatio
             statements = writer.operation(step) if isinstance(step, Operation) else writer.terminator(step)
         except Untranslatable:
             return str(step)
-        text = printed(ast.Module([statement for statement, _ in statements], []))
+        tree = ast.Module([statement for statement, _ in statements], [])
+        text = ast.unparse(ast.fix_missing_locations(tree))
         words = "; ".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
         return f"if {words}" if isinstance(step, Branch) else words
 

