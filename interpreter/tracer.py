@@ -639,6 +639,7 @@ class Tracer:
         if not self.in_root:
             raise CallForReal(self.blame(), "runs code that may look at frames")
         self.expose_locals()
+        self.state.facts.clear()  # what is only remembered is not held by the program
         self.drop_unreachable()
         self.state.owned |= self.state.borrowed
         self.state.borrowed.clear()

@@ -24,11 +24,6 @@ EQUIVALENT = {
 UNUSED = frozenset({"same", "no_item", "list_items"})
 """Tests the shim knows and the interpreter does not ask at present."""
 
-KNOWN = {
-    "a guard that loads, then refuses": "what the entry loaded lives on during an opaque call",
-}
-"""Programs that the compiler gets wrong at present."""
-
 
 @pytest.fixture(autouse=True)
 def _unverified(monkeypatch):
@@ -86,8 +81,6 @@ def recording(used):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_without_a_fault_nothing_differs(name):
-    if name in KNOWN and first_difference(expected(name), outcome(name, compiled=True)) is not None:
-        pytest.xfail(KNOWN[name])
     assert first_difference(expected(name), outcome(name, compiled=True)) is None
 
 
@@ -112,7 +105,7 @@ def report():
 
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 def test_fault_is_found(fault, isolated, report):
-    names = [name for name in PROGRAMS if name not in KNOWN and (fault.part, fault.kind) in uses(name)]
+    names = [name for name in PROGRAMS if (fault.part, fault.kind) in uses(name)]
     if not names and fault.part == "guard" and fault.kind in UNUSED:
         return
     if str(fault) in EQUIVALENT:
