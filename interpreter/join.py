@@ -151,6 +151,8 @@ class Joint:
             self.result.owned.add(value)
         elif any(isinstance(x, Runtime) and x.value in s.borrowed for s, x in zip(self.states, trackers, strict=True)):
             self.result.borrowed.add(value)
+        if all(isinstance(x, Constant) or (isinstance(x, Runtime) and x.value in self.t.silent) for x in trackers):
+            self.t.silent.add(value)
         self.parameters.append((value, trackers))
         self.signature.append(("p", type_, value in self.result.fresh))
         if len(path) == 3 and path[1] == "local":
@@ -330,7 +332,7 @@ def _join_knowledge(version: Version, states: list[State], joint: Joint) -> None
     result.owned |= set.intersection(*(state.owned for state in states))
     result.borrowed |= set.intersection(*(state.owned | state.borrowed for state in states)) - result.owned
     result.looped = version.loop or any(state.looped for state in states)
-    if version.loop:
+    if version.loop and len(result.frames) == 1:  # no effect becomes visible while a call is inlined
         result.owned |= result.borrowed
         result.borrowed.clear()
     for slot in {slot for state in states for slot in state.physical}:

@@ -98,6 +98,8 @@ def sequence(t: Tracer, number: int, record: Sequence) -> Runtime:
         items = t.emit("tuple", record.items, None, tuple)
         whole = t.emit("call", (Constant(tuple.__new__), Constant(record.cls), items), (), record.cls, fresh=True)
     t.building.discard(number)
+    if record.cls is tuple and all(t.is_silent(item) for item in record.items):
+        t.silent.add(whole.value)
     return _done(t, number, whole)
 
 

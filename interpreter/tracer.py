@@ -120,6 +120,7 @@ class Tracer:
         self.entry_types: dict[Value, type] = {}
         self.drafts: list[Draft] = []
         self.origins: dict[Value, tuple[int, int]] = {}
+        self.silent: set[Value] = set()
         self.keepalive: list[Any] = []
         self.building: set[int] = set()
         self.saved: dict[Block, float] = {}
@@ -603,7 +604,7 @@ class Tracer:
         if not held:
             return
         for value in sorted(held - reachable_values(state), key=lambda value: value.number):
-            if self._base_type(value) not in PLAIN_TYPES:
+            if self._death_shows(value):
                 self.block.operations.append(Operation("drop", (value,), None, (), None, self.position, effect=True))
             state.owned.discard(value)
             state.borrowed.discard(value)
@@ -612,7 +613,7 @@ class Tracer:
         """At a return the real local slots hold the last references: what is in them dies in their order."""
         arguments = in_slots(self.drafts[0].physical)
         for value in sorted(self.state.owned, key=lambda value: value.number):
-            if value is result or value in arguments or self._base_type(value) in PLAIN_TYPES:
+            if value is result or value in arguments or not self._death_shows(value):
                 continue
             self.block.operations.append(Operation("drop", (value,), None, (), None, self.position, effect=True))
 
@@ -622,7 +623,15 @@ class Tracer:
         loose = state.owned - in_slots(state.physical)
         if not loose:
             return loose
-        return {value for value in loose - reachable_values(state) if self._base_type(value) not in PLAIN_TYPES}
+        return {value for value in loose - reachable_values(state) if self._death_shows(value)}
+
+    def is_silent(self, tracker: Tracker) -> bool:
+        """Whether letting go of it runs no code: constants (the code holds them), plain values, tuples of such."""
+        tracker = self.state.resolve(tracker)
+        return isinstance(tracker, Constant) or (isinstance(tracker, Runtime) and not self._death_shows(tracker.value))
+
+    def _death_shows(self, value: Value) -> bool:
+        return self._base_type(value) not in PLAIN_TYPES and value not in self.silent
 
     def settle_deaths(self) -> None:
         """If something that may have a finalizer has just become unreachable, it dies here and now."""
