@@ -57,7 +57,7 @@ types: python .venv/tools/ready ## run mypy in strict mode
 
 .venv/tools/ready: setup.cfg
 	test -x .venv/tools/bin/python || "$$(sh tests/find_python.sh $(firstword $(FOUND)))" -m venv .venv/tools
-	.venv/tools/bin/python -m pip install --quiet --disable-pip-version-check 'ruff==0.17.6' 'mypy==2.4.1' bytecode rich pytest
+	.venv/tools/bin/python -m pip install --quiet --disable-pip-version-check 'ruff==0.17.6' 'mypy==2.4.1' bytecode rich astor pytest
 	touch $@
 
 wheel: python ## build a wheel into dist/
