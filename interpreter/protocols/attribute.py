@@ -36,7 +36,6 @@ from minijit.interpreter.trackers import (
     Mark,
     Method,
     Runtime,
-    Sequence,
     Slice,
     Super,
     Tracker,
@@ -245,16 +244,6 @@ def _class_of(t: Tracer, owner: Tracker, cls: type, found: Any, name: str) -> Tr
     raise Opaque(f"{name} is computed in C")
 
 
-def _tuple_getter(t: Tracer, owner: Tracker, cls: type, found: Any, name: str) -> Tracker:
-    index = found.__reduce__()[1][0]
-    record = t.state.record(owner)
-    if isinstance(record, Sequence):
-        return record.items[int(index)]
-    example: Any = getattr(owner, "example", MISSING)
-    value = tuple.__getitem__(example, index) if issubclass(type(example), tuple) else MISSING
-    return t.emit("attr", (owner,), name, example=value)
-
-
 DESCRIPTORS: dict[type, Callable[..., Tracker]] = {
     FunctionType: _bound,
     MethodDescriptorType: _bound,
@@ -264,11 +253,6 @@ DESCRIPTORS: dict[type, Callable[..., Tracker]] = {
     MemberDescriptorType: _member,
     GetSetDescriptorType: _class_of,
 }
-
-
-def register_descriptor(kind: type, function: Callable[..., Tracker]) -> None:
-    """Teach how to read one more kind of descriptor."""
-    DESCRIPTORS[kind] = function
 
 
 # -- classes, modules, super ----------------------------------------------------------------------
