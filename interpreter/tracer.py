@@ -37,13 +37,11 @@ from minijit.interpreter.trackers import (
     PLAIN_TYPES,
     RECORD_TYPES,
     UNBOUND,
-    Cell,
     Constant,
     Exception_,
     Function,
     Generator,
     Instance,
-    Method,
     Record,
     Runtime,
     Sequence,
@@ -799,10 +797,16 @@ def reachable_values(state: State) -> set[Value]:
 
 def is_inert(t: Tracer, tracker: Tracker) -> bool:
     """Whether dropping a reference to this value certainly runs no code."""
-    tracker = t.state.resolve(tracker)
-    if isinstance(tracker, Runtime):
-        return t.known_type(tracker) in PLAIN_TYPES or tracker.value in t.state.fresh
-    record = t.state.record(tracker)
-    if isinstance(record, (Cell, Generator, Method, Function)) or record is None:
-        return True
-    return all(is_inert(t, part) for part in record.parts() if not t.state.record(part))
+    seen: set[int] = set()
+    work = [tracker]
+    while work:
+        tracker = t.state.resolve(work.pop())
+        if isinstance(tracker, Runtime):
+            if t.known_type(tracker) not in PLAIN_TYPES and tracker.value not in t.state.fresh:
+                return False
+        elif isinstance(tracker, Virtual) and tracker.number not in seen:
+            seen.add(tracker.number)
+            record = t.state.record(tracker)
+            if record is not None:
+                work.extend(record.parts())
+    return True

@@ -143,6 +143,57 @@ def a_popped_value_is_no_commit_point(i: int) -> None:
 
 WRITTEN = 0
 ROW = {"a": 1}
+PLACE: Any = None
+
+
+def what_is_deep_inside_dies_with_it(n: int) -> object:
+    global PLACE
+    PLACE = [(1, {"k": [Final(n)]})]
+    PLACE = None
+    LOG.append("let go")
+    return n
+
+
+def a_default_dies_with_its_function(n: int) -> object:
+    global PLACE
+
+    def g(x: object = Final(n)) -> object:
+        return x
+
+    PLACE = g
+    del g
+    PLACE = None
+    LOG.append("let go")
+    return n
+
+
+def what_a_closure_holds_dies_with_it(n: int) -> object:
+    global PLACE
+    final: Final | None = Final(n)
+
+    def g() -> object:
+        return final
+
+    PLACE = g
+    del g
+    final = None
+    PLACE = None
+    LOG.append("let go")
+    return n
+
+
+def what_a_cell_holds_dies_when_it_is_replaced(n: int) -> object:
+    place: object = [(1, [Final(n)])]
+
+    def drop() -> None:
+        nonlocal place
+        place = None
+        LOG.append("let go")
+
+    drop()
+    return place
+
+
 CASES: list[Any] = [
     returned_locals_die_in_order,
     slots_decide_the_order,
@@ -156,6 +207,10 @@ CASES: list[Any] = [
     a_loop_in_a_loop_keeps_its_iterator,
     a_factory_was_just_replaced,
     a_popped_value_is_no_commit_point,
+    what_is_deep_inside_dies_with_it,
+    a_default_dies_with_its_function,
+    what_a_closure_holds_dies_with_it,
+    what_a_cell_holds_dies_when_it_is_replaced,
 ]
 
 
