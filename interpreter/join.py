@@ -207,6 +207,7 @@ def join(t: Tracer, version: Version) -> tuple[State, tuple[Any, ...], list[Valu
         edge = Edge(target, arguments, _moved_out(t, joint, arguments))
         result.owned -= edge.moved
         result.borrowed -= edge.moved
+        result.fresh -= edge.moved
         arrival.block.terminator = Jump(edge, arrival.backward and version.loop, t.position)
     signature = (tuple(joint.signature), version.loop, version.commit, knowledge(result))
     return result, signature, [value for value, _ in joint.parameters]
@@ -214,7 +215,7 @@ def join(t: Tracer, version: Version) -> tuple[State, tuple[Any, ...], list[Valu
 
 def _moved_out(t: Tracer, joint: Joint, arguments: tuple[Operand, ...]) -> frozenset[Value]:
     """Owned values that become parameters and must not live on in the place they come from."""
-    held = t.state.owned | t.state.borrowed
+    held = t.state.owned | t.state.borrowed | t.state.fresh
     kept = reachable_values(joint.result) | {x.value for x in t.state.physical.values() if isinstance(x, Runtime)}
     if not joint.version.commit:
         kept |= draft_values(t.state.snapshot)

@@ -54,7 +54,11 @@ def duplicate_returns(region: Region) -> None:
 
 
 def merge_blocks(region: Region) -> None:
-    """Append a block to its only predecessor when that one just jumps to it."""
+    """Append a block to its only predecessor when that one just jumps to it.
+
+    An argument that is dropped keeps its parameter apart: the parameter outlives it.
+    """
+    dropped = {item for block in region.blocks for op in block.operations if op.opcode == "drop" for item in op.operands}
     counts = {number: len(found) for number, found in predecessors(region).items()}
     mapping: Substitution = {}
     gone: set[int] = set()
@@ -62,7 +66,7 @@ def merge_blocks(region: Region) -> None:
         if block.number in gone:
             continue
         while (after := only_successor(block)) is not None and counts[after.number] == 1:
-            if after is block or after is region.blocks[0]:
+            if after is block or after is region.blocks[0] or not dropped.isdisjoint(edges(block)[0].arguments):
                 break
             mapping.update(zip(after.parameters, edges(block)[0].arguments, strict=True))
             block.operations += after.operations

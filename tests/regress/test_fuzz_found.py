@@ -194,6 +194,30 @@ def what_a_cell_holds_dies_when_it_is_replaced(n: int) -> object:
     return place
 
 
+class Amount:
+    def __init__(self, cents: int) -> None:
+        self.cents = cents
+
+
+class Band:
+    def __init__(self, low: int, rate: int) -> None:
+        self.low, self.rate = low, rate
+
+
+BANDS = (Band(50, 3), Band(10, 2), Band(0, 1))
+
+
+def what_paths_brought_together_is_read_by_an_instruction(n: int, seen: Any = None) -> object:
+    total = Amount(n * 20)
+    for band in BANDS:
+        if band.low <= total.cents:
+            total = Amount(total.cents + band.rate)
+            break
+    if seen is not None:
+        seen[n] = total.cents
+    return total.cents
+
+
 CASES: list[Any] = [
     returned_locals_die_in_order,
     slots_decide_the_order,
@@ -211,6 +235,7 @@ CASES: list[Any] = [
     a_default_dies_with_its_function,
     what_a_closure_holds_dies_with_it,
     what_a_cell_holds_dies_when_it_is_replaced,
+    what_paths_brought_together_is_read_by_an_instruction,
 ]
 
 
