@@ -98,6 +98,12 @@ def snapshot_reads(snapshot: Snapshot) -> list[Value]:
     return [value for value in dict.fromkeys(read) if value not in built]
 
 
+def dropped_values(region: Region) -> set[Operand]:
+    """Return what is let go of somewhere: whatever else stands for the same object must outlive it."""
+    steps = (step for block in region.blocks for step in block.operations)
+    return {operand for step in steps if step.opcode == "drop" for operand in step.operands}
+
+
 def predecessors(region: Region) -> dict[int, list[tuple[Block, Edge]]]:
     """Map each block's number to the edges that lead there, with the blocks they leave."""
     found: dict[int, list[tuple[Block, Edge]]] = {block.number: [] for block in region.blocks}

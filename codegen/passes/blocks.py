@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from minijit.codegen.purity import cannot_raise
 from minijit.interpreter.ir import Block, Branch, Jump, Operation, Region, Return, Value
-from minijit.interpreter.ir_values import Substitution, edges, predecessors, substitute
+from minijit.interpreter.ir_values import Substitution, dropped_values, edges, predecessors, substitute
 
 
 def remove_unreachable_blocks(region: Region) -> None:
@@ -58,7 +58,7 @@ def merge_blocks(region: Region) -> None:
 
     An argument that is dropped keeps its parameter apart: the parameter outlives it.
     """
-    dropped = {item for block in region.blocks for op in block.operations if op.opcode == "drop" for item in op.operands}
+    dropped = dropped_values(region)
     counts = {number: len(found) for number, found in predecessors(region).items()}
     mapping: Substitution = {}
     gone: set[int] = set()
@@ -86,7 +86,7 @@ def only_successor(block: Block) -> Block | None:
 def simplify_branches(region: Region) -> None:
     """Branch on `x` rather than on `not x` or `truth x`, where asking for x's truth runs no code."""
     operations = [operation for block in region.blocks for operation in block.operations]
-    dropped = {operand for step in operations if step.opcode == "drop" for operand in step.operands}
+    dropped = dropped_values(region)
     made = {step.results[0]: step for step in operations if is_plain_truth(step) and step.operands[0] not in dropped}
     for block in region.blocks:
         terminator = block.terminator

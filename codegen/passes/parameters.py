@@ -6,6 +6,7 @@ from minijit.interpreter.ir import Block, Const, Edge, Operand, Region, Value
 from minijit.interpreter.ir_values import (
     Substitution,
     condition,
+    dropped_values,
     operands,
     predecessors,
     resolve,
@@ -18,9 +19,7 @@ def remove_constant_parameters(region: Region) -> None:
     """A parameter that only ever receives one value, or itself, is that value."""
     mapping: Substitution = {}
     incoming = predecessors(region)
-    dropped = {
-        operand for block in region.blocks for op in block.operations if op.opcode == "drop" for operand in op.operands
-    }
+    dropped = dropped_values(region)
     changing = True
     while changing:
         changing = False
