@@ -152,9 +152,12 @@ class Joint:
         elif any(isinstance(x, Runtime) and x.value in s.borrowed for s, x in zip(self.states, trackers, strict=True)):
             self.result.borrowed.add(value)
         if all(isinstance(x, Constant) or (isinstance(x, Runtime) and x.value in self.t.silent) for x in trackers):
-            self.t.silent.add(value)
+            if path not in self.version.loud:
+                self.t.silent.add(value)
+        else:
+            self.version.loud.add(path)
         self.parameters.append((value, trackers))
-        self.signature.append(("p", type_, value in self.result.fresh))
+        self.signature.append(("p", type_, value in self.result.fresh, value in self.t.silent))
         if len(path) == 3 and path[1] == "local":
             self.t.origins[value] = (id(self.result.frames[path[0]].unit.code), path[2])
         return Runtime(value, example_of(trackers))
@@ -240,7 +243,16 @@ def knowledge(state: State) -> tuple[Any, ...]:
         frozenset(state.types.items()),
         state.opened,
         state.stale,
+        tuple(_standing(state, slot) for slot in sorted(state.physical) if state.physical[slot] is not UNBOUND),
     )
+
+
+def _standing(state: State, slot: int) -> tuple[int, object]:
+    """What a real slot of the root frame holds, told without naming values that each join makes anew."""
+    content = state.resolve(state.physical[slot])
+    if same(content, state.resolve(state.root.locals[slot])):
+        return (slot, "local")
+    return (slot, id(content.value) if isinstance(content, (Constant, Runtime)) else content)
 
 
 def _meet_commits(t: Tracer, version: Version, states: list[State]) -> None:
@@ -336,7 +348,7 @@ def _join_knowledge(version: Version, states: list[State], joint: Joint) -> None
     if version.loop and len(result.frames) == 1:  # no effect becomes visible while a call is inlined
         result.owned |= result.borrowed
         result.borrowed.clear()
-    for slot in {slot for state in states for slot in state.physical}:
+    for slot in version.displaced.union(*(state.physical for state in states)):
         result.physical[slot] = _physical(slot, states, joint)
     if version.loop:
         forget_classes(result)
@@ -369,10 +381,13 @@ def _moved(joint: Joint, trackers: list[Tracker | None]) -> Tracker | None:
 def _physical(slot: int, states: list[State], joint: Joint) -> Tracker:
     if joint.result.root.locals[slot] is MAYBE:
         return MAYBE
-    contents = [state.physical.get(slot, UNBOUND) for state in states]
-    if all(same(contents[0], content) for content in contents) and not isinstance(contents[0], Virtual):
-        return contents[0]
-    roots = [state.resolve(state.root.locals[slot]) for state in states]
-    if all(same(content, root) for content, root in zip(contents, roots, strict=True)):
-        return joint.result.root.locals[slot]
+    displaced = joint.version.displaced
+    if slot not in displaced:
+        contents = [state.physical.get(slot, UNBOUND) for state in states]
+        roots = [state.resolve(state.root.locals[slot]) for state in states]
+        if all(same(content, root) for content, root in zip(contents, roots, strict=True)):
+            return joint.result.root.locals[slot]
+        if all(same(contents[0], content) for content in contents) and not isinstance(contents[0], Virtual):
+            return contents[0]
+        displaced.add(slot)
     return DEAD

@@ -41,6 +41,8 @@ class Version:
 
     `sticky`: paths that are parameters for good, with the type they are known to have;
     `buried`: paths that hold nothing any more; `exposed`: root locals that live in their real slots, bound or not;
+    `unfresh`, `loud`: parameters that somebody else may know, whose death may show;
+    `displaced`: real slots of the root frame that hold one thing or another;
     `loop`: a back edge was seen; `commit`: the states did not share a commit point;
     `signature`: the entry state that `block` was traced from; `sent`: the edges that its block made.
     """
@@ -55,6 +57,8 @@ class Version:
     buried: set[tuple[Any, ...]] = field(default_factory=set)
     exposed: set[int] = field(default_factory=set)
     unfresh: set[tuple[Any, ...]] = field(default_factory=set)
+    loud: set[tuple[Any, ...]] = field(default_factory=set)
+    displaced: set[int] = field(default_factory=set)
     loop: bool = False
     commit: bool = False
     signature: tuple[Any, ...] | None = None

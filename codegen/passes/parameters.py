@@ -33,8 +33,16 @@ def remove_constant_parameters(region: Region) -> None:
                     changing = True
     if mapping:
         for block in region.blocks:
+            keep_stand_ins(block, incoming[block.number], mapping)
             remove_parameters(block, incoming[block.number], mapping)
         substitute(region, mapping)
+
+
+def keep_stand_ins(block: Block, incoming: list[tuple[Block, Edge]], mapping: Substitution) -> None:
+    """What stands for a parameter from now on lives on in its own place, so no edge clears that."""
+    lasting = {resolve(parameter, mapping) for parameter in block.parameters if parameter in mapping}
+    for _, edge in incoming:
+        edge.moved = edge.moved.difference(lasting)
 
 
 def only_argument(parameter: Value, arguments: list[Operand], mapping: Substitution) -> Operand | None:
