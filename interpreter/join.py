@@ -140,6 +140,15 @@ class Joint:
         value = self.t.new_value(None if assignable else type_)
         if assignable and type_ is not None:
             self.result.types[value] = type_
+        self._lifetime(path, value, trackers)
+        self.parameters.append((value, trackers))
+        self.signature.append(("p", type_, value in self.result.fresh, value in self.t.silent))
+        if len(path) == 3 and path[1] == "local":
+            self.t.origins[value] = (id(self.result.frames[path[0]].unit.code), path[2])
+        return Runtime(value, example_of(trackers))
+
+    def _lifetime(self, path: Path, value: Value, trackers: list[Tracker]) -> None:
+        """Who holds what the parameter stands for, and whether its death shows; what was given up once stays so."""
         if all(
             isinstance(x, Runtime) and x.value in state.fresh for state, x in zip(self.states, trackers, strict=True)
         ):
@@ -156,11 +165,6 @@ class Joint:
                 self.t.silent.add(value)
         else:
             self.version.loud.add(path)
-        self.parameters.append((value, trackers))
-        self.signature.append(("p", type_, value in self.result.fresh, value in self.t.silent))
-        if len(path) == 3 and path[1] == "local":
-            self.t.origins[value] = (id(self.result.frames[path[0]].unit.code), path[2])
-        return Runtime(value, example_of(trackers))
 
     def _type(self, state: State, tracker: Tracker) -> type | None:
         self.t.state = state

@@ -12,10 +12,6 @@ from collections import Counter
 
 import pytest
 
-from minijit import pipeline
-
-pipeline.VERIFY = True  # each code object is checked before it is installed
-
 SECONDS = 30
 SHARE = pytest.StashKey[list]()
 
